@@ -1,0 +1,1 @@
+"""The transforms: pure functions of bytes. No files, sockets, clock or environment."""

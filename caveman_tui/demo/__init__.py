@@ -1,0 +1,1 @@
+"""A provider stand-in and a scripted agent: the whole product without network or key."""

@@ -1,0 +1,1 @@
+"""The control protocol between worker and screen: events, exchanges, messages."""

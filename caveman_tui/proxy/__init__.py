@@ -1,0 +1,1 @@
+"""The worker: a loopback model-API proxy and its control API."""
