@@ -3,12 +3,17 @@
 `seq` counts up within one worker instance; `at` is seconds since the epoch. `dump` and `load` are the wire form.
 """
 
+from typing import Any
+
 import msgspec
 
 from caveman_tui.core.cache_markers import Marker, Violation
 from caveman_tui.core.policy import ClientKind, Level, LoopTtlMode, ShrinkMode
 from caveman_tui.core.rewrite import Reason
 from caveman_tui.core.usage import Usage
+
+MAX_BYTES = 16 * 1024
+"""Of an event on the wire, newline included."""
 
 
 def _kebab(name: str) -> str:
@@ -171,3 +176,40 @@ def dump(event: AnyEvent) -> bytes:
 def load(line: bytes) -> AnyEvent:
     """The event of one line. Raises msgspec.ValidationError or DecodeError on anything else."""
     return _decoder.decode(line)
+
+
+def wire_form(event: AnyEvent) -> tuple[AnyEvent, bytes]:
+    """The event as it can travel, and its line: no longer than MAX_BYTES, and without lone surrogates, which UTF-8 can't carry.
+
+    An event that is neither comes back as it is. Where it is too long, texts are cut short and end in `…`, and lists lose their
+    tail; ids, digests and handles are shorter than the tightest limit.
+    """
+    try:
+        line = dump(event)
+        if len(line) <= MAX_BYTES:
+            return event, line
+    except UnicodeEncodeError:
+        line = b""
+    for text_limit, list_limit in _LIMITS:
+        event = msgspec.convert(_cut(msgspec.to_builtins(event), text_limit, list_limit), type(event))
+        line = dump(event)
+        if len(line) <= MAX_BYTES:
+            break
+    return event, line
+
+
+_LIMITS = ((4096, 200), (1024, 64), (256, 32), (128, 12), (80, 4), (64, 1))
+"""Characters of a text and items of a list, tried in turn."""
+
+
+def _cut(value: Any, text_limit: int, list_limit: int) -> Any:
+    match value:
+        case str():
+            text = value if len(value) <= text_limit else value[: text_limit - 1] + "…"
+            return text.encode("utf-8", "replace").decode()
+        case list() | tuple():
+            return [_cut(item, text_limit, list_limit) for item in value[:list_limit]]
+        case dict():
+            return {key: _cut(item, text_limit, list_limit) for key, item in value.items()}
+        case _:
+            return value

@@ -1,0 +1,177 @@
+"""Bodies of the last exchanges, in memory, compressed, within a budget."""
+
+import asyncio
+from collections import OrderedDict
+from concurrent.futures import Executor
+from dataclasses import dataclass
+
+import msgspec
+import zstandard
+
+from caveman_tui.core.edits import Edit, apply_edits
+from caveman_tui.protocol.control import HeaderField
+
+_SMALL = 512
+"""Below so many bytes compressing gains nothing."""
+
+
+class KeptHeaders(msgspec.Struct, frozen=True, kw_only=True):
+    """Headers of one direction, and what was changed in them."""
+
+    headers: tuple[HeaderField, ...] = ()
+    edits: tuple[str, ...] = ()
+
+
+class _KeptRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A request as one value, so that the edits, whose text mostly stands in the body too, compress to almost nothing."""
+
+    body: bytes
+    edits: tuple[Edit, ...]
+
+
+class _Blob:
+    """Bytes that a thread may replace by their compressed form while another reads them."""
+
+    __slots__ = ("_content", "settled")
+
+    def __init__(self, data: bytes, settled: bool = False) -> None:
+        self._content = (data, False)
+        self.settled = settled or len(data) < _SMALL
+        """Whether compressing was tried, or is not worth it."""
+
+    @property
+    def size(self) -> int:
+        return len(self._content[0])
+
+    def read(self) -> bytes:
+        data, compressed = self._content
+        return zstandard.ZstdDecompressor().decompress(data) if compressed else data
+
+    def replace(self, compressed: bytes) -> None:
+        self._content = (compressed, True)
+
+
+@dataclass(slots=True)
+class _Entry:
+    request: _Blob | None = None
+    request_headers: bytes = b""
+    response: _Blob | None = None
+    response_encoding: str = ""
+    response_headers: bytes = b""
+
+    @property
+    def size(self) -> int:
+        blobs = sum(blob.size for blob in (self.request, self.response) if blob)
+        return blobs + len(self.request_headers) + len(self.response_headers)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptBody:
+    """A body out of memory; `content_encoding` is the coding it still carries, empty for none."""
+
+    data: bytes
+    content_encoding: str = ""
+
+
+class BodyUnavailable(LookupError):
+    """A body that is not, or no longer, in memory."""
+
+
+class Bodies:
+    """What travelled in the last exchanges. Of a request only the body as it came and the edits are kept; what went out is
+    made from them again.
+
+    `put_*`, `settle` and `drop` run on the event loop's thread; `read` may run in any.
+    """
+
+    def __init__(self, budget_bytes: int, executor: Executor) -> None:
+        self.size = 0
+        """Bytes held."""
+        self.budget_bytes = budget_bytes
+        self._executor = executor
+        self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        self._compressing: set[asyncio.Future[bytes]] = set()
+
+    def put_request(self, id: str, body: bytes, edits: tuple[Edit, ...], headers: KeptHeaders) -> None:
+        """Keep a request: `body` as it came, decoded from its content coding."""
+        entry = self._entries.setdefault(id, _Entry())
+        self.size -= entry.size
+        entry.request = _Blob(msgspec.msgpack.encode(_KeptRequest(body=body, edits=edits)))
+        entry.request_headers = msgspec.msgpack.encode(headers)
+        self._account(entry)
+
+    def put_response(self, id: str, body: bytes, content_encoding: str, headers: KeptHeaders) -> None:
+        """Keep a response as it was received, content coding and all."""
+        entry = self._entries.setdefault(id, _Entry())
+        self.size -= entry.size
+        entry.response = _Blob(body, settled=content_encoding not in {"", "identity"})
+        entry.response_encoding = content_encoding
+        entry.response_headers = msgspec.msgpack.encode(headers)
+        self._account(entry)
+
+    def settle(self, id: str) -> None:
+        """Compress in a thread what exchange `id` holds; called when it has ended, so that it takes no time from its stream."""
+        entry = self._entries.get(id)
+        if entry is None:
+            return
+        for blob in (entry.request, entry.response):
+            if blob and not blob.settled:
+                blob.settled = True
+                self._compress(id, entry, blob)
+
+    def drop(self, id: str) -> None:
+        """Forget what exchange `id` holds."""
+        if entry := self._entries.pop(id, None):
+            self.size -= entry.size
+
+    def available(self, id: str) -> tuple[str, ...]:
+        """Which bodies of exchange `id` can be read, as the control API names them."""
+        entry = self._entries.get(id)
+        if entry is None:
+            return ()
+        request = ("request-before", "request-after") if entry.request else ()
+        return request + (("response",) if entry.response else ())
+
+    def headers(self, id: str) -> tuple[KeptHeaders, KeptHeaders]:
+        """Request and response headers of exchange `id`, empty where unknown."""
+        entry = self._entries.get(id) or _Entry()
+        return _headers(entry.request_headers), _headers(entry.response_headers)
+
+    def read(self, id: str, which: str) -> KeptBody:
+        """One body, `which` as in `available`. Raises BodyUnavailable."""
+        entry = self._entries.get(id)
+        if entry is not None and which == "response" and entry.response:
+            return KeptBody(entry.response.read(), entry.response_encoding)
+        if entry is not None and which in {"request-before", "request-after"} and entry.request:
+            kept = msgspec.msgpack.decode(entry.request.read(), type=_KeptRequest)
+            return KeptBody(kept.body if which == "request-before" else apply_edits(kept.body, kept.edits))
+        raise BodyUnavailable(f"{which} of exchange {id}")
+
+    def _compress(self, id: str, entry: _Entry, blob: _Blob) -> None:
+        future = asyncio.get_running_loop().run_in_executor(self._executor, _compressed, blob.read())
+        self._compressing.add(future)
+
+        def replace(done: asyncio.Future[bytes]) -> None:
+            self._compressing.discard(done)
+            if done.cancelled() or done.exception() is not None or len(done.result()) >= blob.size:
+                return
+            saved = blob.size - len(done.result())
+            blob.replace(done.result())
+            if self._entries.get(id) is entry and blob in (entry.request, entry.response):
+                self.size -= saved
+
+        future.add_done_callback(replace)
+
+    def _account(self, entry: _Entry) -> None:
+        self.size += entry.size
+        while self.size > self.budget_bytes and self._entries:
+            _, oldest = self._entries.popitem(last=False)
+            self.size -= oldest.size
+
+
+def _compressed(data: bytes) -> bytes:
+    return zstandard.ZstdCompressor(level=3).compress(data)
+
+
+def _headers(packed: bytes) -> KeptHeaders:
+    return msgspec.msgpack.decode(packed, type=KeptHeaders) if packed else KeptHeaders()

@@ -1,0 +1,46 @@
+"""Tool catalogs that passed through, by digest, so that many exchanges can refer to one."""
+
+import hashlib
+from collections import OrderedDict
+
+from caveman_tui.core.policy import Level
+from caveman_tui.core.shrink.model import ShrunkCatalog
+
+_BUDGET_BYTES = 32 * 1024 * 1024
+
+
+class CatalogMemory:
+    """The catalogs seen last, with the forms they were shrunk to, within a budget of bytes."""
+
+    def __init__(self, budget_bytes: int = _BUDGET_BYTES) -> None:
+        self._budget = budget_bytes
+        self._bytes = 0
+        self._catalogs: OrderedDict[str, dict[Level, ShrunkCatalog]] = OrderedDict()
+
+    def put(self, catalog: ShrunkCatalog) -> str:
+        """Keep a catalog; return the SHA-256 of its original bytes, hex."""
+        digest = hashlib.sha256(catalog.before).hexdigest()
+        levels = self._catalogs.setdefault(digest, {})
+        if (older := levels.pop(catalog.level, None)) is not None:
+            self._bytes -= _size(older)
+        levels[catalog.level] = catalog
+        self._bytes += _size(catalog)
+        self._catalogs.move_to_end(digest)
+        while self._bytes > self._budget and len(self._catalogs) > 1:
+            _, forgotten = self._catalogs.popitem(last=False)
+            self._bytes -= sum(_size(one) for one in forgotten.values())
+        return digest
+
+    def get(self, digest: str, level: Level | None = None) -> ShrunkCatalog | None:
+        """The catalog at a level, or at the level it was last shrunk to. None where it is not here.
+
+        Where only other levels are here, one of those: its `before` is the same.
+        """
+        levels = self._catalogs.get(digest)
+        if not levels:
+            return None
+        return levels.get(level) if level in levels else next(reversed(levels.values()))
+
+
+def _size(catalog: ShrunkCatalog) -> int:
+    return len(catalog.before) + len(catalog.after) + sum(len(tool.before) + len(tool.after) for tool in catalog.tools)
