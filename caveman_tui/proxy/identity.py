@@ -1,0 +1,193 @@
+"""Which conversation a request belongs to, read from its headers and, where they don't say, from its body."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+_SESSION_HEADERS = ("x-claude-code-session-id", "session-id")
+_ID_LIMIT = 120
+_USER_ID = re.compile(r"user_[0-9a-f]*_account_[0-9a-f-]*_session_(?P<session>[0-9a-z-]+)", re.IGNORECASE)
+_ATTRIBUTION = re.compile(r"x-anthropic-[a-z-]+:", re.IGNORECASE)
+_MODEL_ITEMS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "reasoning", "web_search_call", "mcp_call"})
+"""Items of a Responses input that only the model writes (OpenAI Responses API, input items)."""
+_SYSTEM_ROLES = frozenset({"system", "developer"})
+_PART_END = b"\xff" * 8
+
+
+class Identity(msgspec.Struct, frozen=True, kw_only=True):
+    """Whose request it is."""
+
+    conversation: str = ""
+    """Empty where nothing tells one conversation from another. A sub-agent's is `SESSION/AGENT`."""
+    session: str = ""
+    """As the client named it; empty where it names none and `conversation` is a digest."""
+    agent: str = ""
+    """A sub-agent's id, empty for the main thread."""
+    parent_agent: str = ""
+    has_assistant: bool = False
+    """Whether the model has already spoken in this request's history."""
+
+    @property
+    def pinnable(self) -> bool:
+        """Whether a decision may be tied to it.
+
+        A digest stands for a conversation only once the model has answered in it: one-off requests often share their opening.
+        """
+        return bool(self.conversation) and (bool(self.session) or self.has_assistant)
+
+
+def identify(headers: Mapping[str, str], body: bytes) -> Identity:
+    """Read the identity; `headers` by lower-case names, `body` decoded from its content coding.
+
+    Never raises: what can't be read counts as absent. Takes about 1 ms per MB of body, and may run in any thread.
+    """
+    request = _read(body)
+    named = [_id(headers.get(name, "")) for name in _SESSION_HEADERS]
+    session = next(filter(None, named), "") or _session_of_body(request)
+    agent = _id(headers.get("x-claude-code-agent-id", ""))
+    base = session or _opening_digest(request)
+    return Identity(
+        conversation=f"{base}/{agent}" if base and agent else base,
+        session=session,
+        agent=agent,
+        parent_agent=_id(headers.get("x-claude-code-parent-agent-id", "")),
+        has_assistant=any(m.role == "assistant" or m.type in _MODEL_ITEMS for m in request.messages),
+    )
+
+
+class _Message(msgspec.Struct):
+    """A message or input item; `content` is raw JSON, or the value itself where the strict reader refused the body."""
+
+    role: Any = None
+    type: Any = None
+    content: msgspec.Raw | None = None
+
+
+class _Members(msgspec.Struct):
+    system: msgspec.Raw | None = None
+    instructions: msgspec.Raw | None = None
+    metadata: msgspec.Raw | None = None
+    prompt_cache_key: msgspec.Raw | None = None
+    messages: msgspec.Raw | None = None
+    input: msgspec.Raw | None = None
+
+
+class _Request(msgspec.Struct):
+    """The few members that tell conversations apart. Contents of messages stay unread, so that many MB cost little."""
+
+    system: tuple[Any, ...] = ()
+    metadata: Any = None
+    prompt_cache_key: Any = None
+    messages: list[_Message] = []
+
+
+_decode_members = msgspec.json.Decoder(_Members).decode
+_decode_messages = msgspec.json.Decoder(list[_Message]).decode
+
+
+def _read(body: bytes) -> _Request:
+    try:
+        members = _decode_members(body)
+        messages = _messages(members.messages) or _messages(members.input)
+        return _Request(
+            system=(_value(members.system), _value(members.instructions)),
+            metadata=_value(members.metadata),
+            prompt_cache_key=_value(members.prompt_cache_key),
+            messages=messages,
+        )
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        return _read_leniently(body)
+
+
+def _read_leniently(body: bytes) -> _Request:
+    """For what msgspec refuses and providers may accept: lone surrogates, NaN, items of odd types."""
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError):
+        return _Request()
+    if not isinstance(document, dict):
+        return _Request()
+    listed = document.get("messages") or document.get("input") or []
+    if isinstance(listed, str):
+        listed = [{"role": "user", "content": listed}]
+    items = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+    return _Request(
+        system=(document.get("system"), document.get("instructions")),
+        metadata=document.get("metadata"),
+        prompt_cache_key=document.get("prompt_cache_key"),
+        messages=[_Message(role=i.get("role"), type=i.get("type"), content=i.get("content")) for i in items],
+    )
+
+
+def _messages(raw: msgspec.Raw | None) -> list[_Message]:
+    if raw is None:
+        return []
+    if bytes(raw).startswith(b'"'):
+        return [_Message(role="user", content=raw)]
+    return _decode_messages(raw)
+
+
+def _value(part: Any) -> Any:
+    return msgspec.json.decode(part) if isinstance(part, msgspec.Raw) else part
+
+
+def _session_of_body(request: _Request) -> str:
+    user_id = request.metadata.get("user_id") if isinstance(request.metadata, dict) else None
+    if isinstance(user_id, str):
+        if match := _USER_ID.fullmatch(user_id):
+            return _id(match["session"])
+        try:
+            fields = msgspec.json.decode(user_id)
+        except (msgspec.MsgspecError, RecursionError, UnicodeEncodeError):
+            fields = None
+        if isinstance(fields, dict) and (session := _id(fields.get("session_id"))):
+            return session
+    return _id(request.prompt_cache_key)
+
+
+def _opening_digest(request: _Request) -> str:
+    """Digest of the system text and the first user message, without markers; empty where there is no user message."""
+    first = next((index for index, message in enumerate(request.messages) if message.role == "user"), None)
+    if first is None:
+        return ""
+    leading = [message.content for message in request.messages[:first] if message.role in _SYSTEM_ROLES]
+    digest = hashlib.sha256()
+    try:
+        for part in (*request.system, *leading, request.messages[first].content):
+            for text in _texts(_value(part)):
+                data = text.encode("utf-8", "surrogatepass")
+                digest.update(len(data).to_bytes(8, "big") + data)
+            digest.update(_PART_END)
+    except (msgspec.MsgspecError, RecursionError):
+        return ""
+    return f"opening-{digest.hexdigest()[:24]}"
+
+
+def _texts(content: Any) -> Iterator[str]:
+    """The texts of a string or of blocks: clients turn the one into the other to hang a marker on it."""
+    if isinstance(content, str):
+        yield content
+        return
+    for block in content if isinstance(content, list) else []:
+        text = block.get("text") if isinstance(block, dict) else None
+        if isinstance(text, str):
+            if not _ATTRIBUTION.match(text):
+                yield text
+        elif isinstance(block, dict):
+            yield json.dumps({key: value for key, value in block.items() if key != "cache_control"}, sort_keys=True)
+        elif block is not None:
+            yield json.dumps(block, sort_keys=True)
+
+
+def _id(value: Any) -> str:
+    """An id fit for a screen and a URL; a digest of it where it is too long or holds anything but printable ASCII."""
+    if not isinstance(value, str) or not value.strip():
+        return ""
+    value = value.strip()
+    if len(value) <= _ID_LIMIT and value.isascii() and value.isprintable():
+        return value
+    return f"id-{hashlib.sha256(value.encode('utf-8', 'surrogatepass')).hexdigest()[:24]}"
