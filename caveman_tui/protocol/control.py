@@ -10,18 +10,22 @@
     GET   /v1/catalogs/DIGEST?level=L         -> CatalogDetail
     GET   /v1/conversations                   -> ConversationList
     PUT   /v1/conversations/ID/shrink         -> Conversation; body PinChange: forces a mode now
-    PATCH /v1/settings                        -> events.Settings; body: the fields to change
+    PATCH /v1/settings                        -> events.Settings; body SettingsChange
     POST  /v1/stop                            -> 202, and the worker ends once running exchanges have
 
 Errors are a `Problem` with a status of 400 and up. On a Unix socket no credentials are asked for (the file is 0600); on loopback
 TCP every request carries `authorization: Bearer TOKEN`.
 """
 
+from typing import Literal
+
 import msgspec
 
-from caveman_tui.core.policy import Level, ShrinkMode
+from caveman_tui.core.policy import Level, LoopTtlMode, ShrinkMode
 from caveman_tui.protocol.events import Settings
 from caveman_tui.protocol.exchanges import Exchange
+
+INSTANCE_HEADER = "x-caveman-instance"
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,6 +77,23 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     """Bodies held in memory, compressed."""
     body_budget_bytes: int
     last_exchange_at: float | None = None
+    followers: int = 0
+    """Screens that follow the events."""
+
+
+class SettingsChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The settings to change; None, or leaving a field out, keeps it."""
+
+    loop_ttl: LoopTtlMode | None = None
+    shrink: ShrinkMode | None = None
+    level: Level | None = None
+    excluded_tools: tuple[str, ...] | None = None
+    headless: Literal["auto", "yes", "no"] | None = None
+
+    def applied_to(self, settings: Settings) -> Settings:
+        """`settings` with these changes."""
+        changes = {name: value for name, value in msgspec.structs.asdict(self).items() if value is not None}
+        return msgspec.structs.replace(settings, **changes)
 
 
 class ExchangeList(msgspec.Struct, frozen=True, kw_only=True):

@@ -27,6 +27,7 @@ class EventRing:
         self._bytes = 0
         self._newest_of: dict[str, int] = {}
         self._grown = asyncio.Event()
+        self._closed = False
 
     def append(self, line: bytes, replaces: str = "") -> None:
         """Add the line of event `seq + 1`. A non-empty `replaces` names a series of which only the newest line is worth reading."""
@@ -54,10 +55,10 @@ class EventRing:
     async def follow(self, after: int) -> tuple[bytes, int]:
         """Wait for events after `after`; return some hundred KB of their lines at most, and the number of the last one.
 
-        Raises EventsForgotten.
+        No lines at all mean that the ring was closed. Raises EventsForgotten.
         """
         self.check(after)
-        while after == self.seq:
+        while after == self.seq and not self._closed:
             await self._grown.wait()
             self.check(after)
         pieces: list[bytes] = []
@@ -68,6 +69,11 @@ class EventRing:
             size += len(line)
             after += 1
         return b"".join(pieces), after
+
+    def close(self) -> None:
+        """No further event will come; followers get what is left, then nothing."""
+        self._closed = True
+        self._grown.set()
 
     @property
     def _forgotten(self) -> int:
