@@ -1,0 +1,52 @@
+"""The tables of the store, a format shared with other tools: nothing is added to it that they would not ignore."""
+
+import sqlite3
+
+from caveman_tui.ccr.errors import StoreCorrupt
+
+_RECOVERIES = """
+CREATE TABLE IF NOT EXISTS recoveries (
+    handle TEXT PRIMARY KEY,
+    created_at TEXT NOT NULL,
+    content_type TEXT NOT NULL,
+    compressor TEXT NOT NULL,
+    tokens_before INTEGER NOT NULL,
+    tokens_after INTEGER NOT NULL,
+    original BLOB NOT NULL,
+    metadata BLOB
+)
+"""
+
+_REQUIRED = frozenset({"handle", "created_at", "content_type", "compressor", "tokens_before", "tokens_after", "original"})
+
+
+def columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
+    """Names of the columns of `table`, empty where there is no such table."""
+    return frozenset(row[0] for row in connection.execute("SELECT name FROM pragma_table_info(?)", (table,)))
+
+
+def ensure(connection: sqlite3.Connection) -> None:
+    """Make the table of originals, and the metadata column that older files lack; write only where something is missing.
+
+    Raises StoreCorrupt where a table of that name lacks what the format asks for, sqlite3.Error as it comes.
+    """
+    if "metadata" not in columns(connection, "recoveries"):
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            connection.execute(_RECOVERIES)
+            # Asked again under the lock: another process may have been quicker.
+            if "metadata" not in columns(connection, "recoveries"):
+                connection.execute("ALTER TABLE recoveries ADD COLUMN metadata BLOB")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        connection.execute("COMMIT")
+    check(connection)
+
+
+def check(connection: sqlite3.Connection) -> None:
+    """Raise StoreCorrupt where the file has no table of originals in the shared format."""
+    if lacking := _REQUIRED - columns(connection, "recoveries"):
+        raise StoreCorrupt(
+            f"the table 'recoveries' lacks {', '.join(sorted(lacking))}: this is no recovery store", "name another file with --store"
+        )
