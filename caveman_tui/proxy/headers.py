@@ -1,0 +1,124 @@
+"""Which header fields travel on, and what of them may be shown.
+
+A deny-list decides: an unknown field passes, with its name as it was spelled, its place and its duplicates. aiohttp puts `Host`
+first, and of two fields whose names differ in case only it keeps one, so each name is brought to its first spelling.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from multidict import CIMultiDict
+
+from caveman_tui.protocol.control import HeaderField
+
+RawHeaders = Sequence[tuple[bytes, bytes]]
+
+_HOP_BY_HOP = frozenset(
+    {
+        "connection",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+"""RFC 9110, 7.6.1, and the fields that older software treats like them."""
+
+_OF_THE_REQUEST = frozenset({"host", "expect"})
+"""Answered or replaced by whoever holds the connection."""
+
+_SECRET_NAMES = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
+_SECRET_ENDINGS = ("-token", "-key", "-secret", "-authorization", "-cookie", "-password")
+_SECRET_QUERY = frozenset({"key", "api_key", "api-key", "apikey", "token", "access_token", "auth", "secret", "sig", "signature", "code"})
+REDACTED = "[redacted]"
+
+INTEGRITY = frozenset({"content-digest", "content-md5", "digest", "repr-digest", "signature", "signature-input", "x-amz-content-sha256"})
+"""Fields that vouch for the body's bytes: a body that carries one is not edited."""
+
+
+def to_provider(raw: RawHeaders, *, without: frozenset[str] = frozenset()) -> CIMultiDict[str]:
+    """The request's fields as they go to the provider; `without` names further ones to leave out, in lower case.
+
+    The transport adds `Host`, and the framing of a body whose length is unknown.
+    """
+    return _passing(raw, _HOP_BY_HOP | _OF_THE_REQUEST | without)
+
+
+def to_client(raw: RawHeaders) -> CIMultiDict[str]:
+    """The provider's fields as they go back to the client."""
+    return _passing(raw, _HOP_BY_HOP)
+
+
+def lower_map(raw: RawHeaders) -> dict[str, str]:
+    """Lower-case names to values; repeated fields are joined as RFC 9110, 5.3 says."""
+    joined: dict[str, str] = {}
+    for raw_name, raw_value in raw:
+        name, value = _text(raw_name).lower(), _text(raw_value)
+        joined[name] = f"{joined[name]}, {value}" if name in joined else value
+    return joined
+
+
+def shown(fields: Iterable[tuple[str, str]]) -> tuple[HeaderField, ...]:
+    """Fields for the screen: secrets replaced, bytes that are no text made visible."""
+    return tuple(HeaderField(name=_printable(name), value=REDACTED if is_secret(name) else _printable(value)) for name, value in fields)
+
+
+def shown_raw(raw: RawHeaders) -> tuple[HeaderField, ...]:
+    """As `shown`, of the fields as they came."""
+    return shown((_text(name), _text(value)) for name, value in raw)
+
+
+def is_secret(name: str) -> bool:
+    """Whether a field of this name may hold a credential."""
+    lower = name.lower()
+    return lower in _SECRET_NAMES or lower.endswith(_SECRET_ENDINGS)
+
+
+def shown_path(target: str) -> str:
+    """A request target for the screen: query values that may be credentials are replaced."""
+    path, mark, query = target.partition("?")
+    if not mark:
+        return _printable(path)
+    parts = []
+    for part in query.split("&"):
+        name, equals, _ = part.partition("=")
+        parts.append(f"{name}={REDACTED}" if equals and name.lower() in _SECRET_QUERY else part)
+    return _printable(f"{path}?{'&'.join(parts)}")
+
+
+def _passing(raw: RawHeaders, denied: frozenset[str]) -> CIMultiDict[str]:
+    denied |= _named_by_connection(raw)
+    spelling: dict[str, str] = {}
+    fields: CIMultiDict[str] = CIMultiDict()
+    for raw_name, raw_value in raw:
+        name, value = _text(raw_name), _text(raw_value)
+        lower = name.lower()
+        if lower in denied or _breaks_framing(value):
+            continue
+        fields.add(spelling.setdefault(lower, name), value)
+    return fields
+
+
+def _named_by_connection(raw: RawHeaders) -> frozenset[str]:
+    """Fields that `Connection` declares to be of this hop only; `content-length` can't be one of them."""
+    named: set[str] = set()
+    for name, value in raw:
+        if name.lower() == b"connection":
+            named.update(token.strip().lower() for token in _text(value).split(","))
+    return frozenset(named - {"content-length", "content-encoding", "content-type", "authorization", "host"})
+
+
+def _breaks_framing(value: str) -> bool:
+    """Control characters, which no HTTP library will write."""
+    return any((char < " " and char != "\t") or char == "\x7f" for char in value)
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def _printable(text: str) -> str:
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
