@@ -5,6 +5,8 @@ from collections import OrderedDict
 
 from caveman_tui.core.policy import Level
 from caveman_tui.core.shrink.model import ShrunkCatalog
+from caveman_tui.core.tokens import count_json_tokens
+from caveman_tui.protocol.control import CatalogDetail, CatalogTool
 
 _BUDGET_BYTES = 32 * 1024 * 1024
 
@@ -40,6 +42,34 @@ class CatalogMemory:
         if not levels:
             return None
         return levels.get(level) if level in levels else next(reversed(levels.values()))
+
+
+def catalog_detail(catalog: ShrunkCatalog, digest: str) -> CatalogDetail:
+    """A catalog tool by tool, with token counts. Takes a few ms per KB at first: call it in a thread."""
+    return CatalogDetail(
+        digest=digest,
+        level=catalog.level,
+        tools=tuple(
+            CatalogTool(
+                name=tool.name,
+                before=tool.before.decode("utf-8", "replace"),
+                after=tool.after.decode("utf-8", "replace"),
+                tokens_before=_tokens(tool.before),
+                tokens_after=_tokens(tool.after),
+                excluded=tool.excluded,
+            )
+            for tool in catalog.tools
+        ),
+        bytes_before=len(catalog.before),
+        bytes_after=len(catalog.after),
+    )
+
+
+def _tokens(text: bytes) -> int | None:
+    try:
+        return count_json_tokens(text)
+    except ImportError:
+        return None
 
 
 def _size(catalog: ShrunkCatalog) -> int:

@@ -16,6 +16,7 @@ from caveman_tui.protocol.control import INSTANCE_HEADER, CatalogDetail, Convers
 from caveman_tui.protocol.events import Settings
 from caveman_tui.proxy import codings
 from caveman_tui.proxy.bodies import BodyUnavailable, KeptBody
+from caveman_tui.proxy.catalog_memory import catalog_detail
 from caveman_tui.proxy.control_socket import open_control_socket, remove_control_socket
 from caveman_tui.proxy.conversations import Conversations
 from caveman_tui.proxy.event_ring import EventsForgotten
@@ -43,8 +44,8 @@ class WorkerFacade(Protocol):
     def request_stop(self) -> None:
         """End once running exchanges have; returns at once."""
 
-    def describe_catalog(self, catalog: ShrunkCatalog, digest: str, level: Level) -> CatalogDetail:
-        """The catalog at this level, tool by tool. Runs in a thread; may take a second for a large one."""
+    def shrink_catalog(self, tools: bytes, level: Level) -> ShrunkCatalog:
+        """A tools array as it becomes at this level. Called in a thread; may take a second for a large one."""
 
 
 class ControlApi:
@@ -170,7 +171,12 @@ class ControlApi:
         catalog = self._log.catalogs.get(digest, level)
         if catalog is None:
             raise _Refusal(404, "unknown-catalog", f"The catalog {digest[:12]}… is not, or no longer, in memory.")
-        return _json(await asyncio.to_thread(self._worker.describe_catalog, catalog, digest, level or catalog.level))
+        return _json(await asyncio.to_thread(self._described, catalog, digest, level or catalog.level))
+
+    def _described(self, catalog: ShrunkCatalog, digest: str, level: Level) -> CatalogDetail:
+        if catalog.level is not level:
+            catalog = self._worker.shrink_catalog(catalog.before, level)
+        return catalog_detail(catalog, digest)
 
     async def _list_conversations(self, _: web.Request) -> web.Response:
         return _json(ConversationList(conversations=self._conversations.list()))
