@@ -3,19 +3,139 @@
 import re
 
 from caveman_tui.core.policy import Level
+from caveman_tui.core.shrink.decide import Piece, Plan, plan
+from caveman_tui.core.shrink.layout import tidy
 from caveman_tui.core.shrink.model import ToolContext, Unit
 
 WHOLE_BYTES = 160
 """Descriptions of at most this many UTF-8 bytes stay whole at every level (caveman-shrink's budget, kept)."""
-
-_TRAILING = re.compile(r"[ \t]+(?=\n)|\s+\Z|\A(?:[ \t]*\n)+|(?<=\n\n)\n+")
+CUT_SIGN = "…"
+"""Stands where something was dropped inside a line. Where whole lines were dropped, the line end is the sign."""
+_PASSES = 6
+_ENDED = ".!?:;。！？：；…"
+_WORD = re.compile(r"\S+")
 
 
 def describe(text: str, context: ToolContext, level: Level) -> tuple[str, tuple[Unit, ...]]:
     """Return the description as `level` leaves it, and the units of `text` that say why; they cover `text` without gaps."""
-    del context, level
     if not text:
         return text, ()
-    out = _TRAILING.sub("", text)
-    out = _TRAILING.sub("", out)
-    return out, (Unit(start=0, end=len(text), kept=True, kind="whole", why="kept whole"),)
+    tidied = _settled_tidy(text)
+    if _is_short(tidied):
+        return tidied, (Unit(start=0, end=len(text), kept=True, kind="short", why="short enough to stay whole"),)
+    first = plan(tidied, context, level)
+    out = _shortened(tidied, first, context, level)
+    if out is None:
+        return text, (Unit(start=0, end=len(text), kept=True, kind="unsettled", why="shrinking it came to no end, so it stays"),)
+    return out, _units(text, first, out)
+
+
+def shorten(text: str, context: ToolContext, level: Level) -> str:
+    """Return what `describe` returns first, without the work of saying why."""
+    if not text:
+        return text
+    tidied = _settled_tidy(text)
+    if _is_short(tidied):
+        return tidied
+    out = _shortened(tidied, plan(tidied, context, level), context, level)
+    return text if out is None else out
+
+
+def _is_short(text: str) -> bool:
+    if len(text) > WHOLE_BYTES:
+        return False
+    return text.isascii() or len(text.encode("utf-8", "surrogatepass")) <= WHOLE_BYTES
+
+
+def _settled_tidy(text: str) -> str:
+    for _ in range(_PASSES):
+        tidied = tidy(text)
+        if tidied == text:
+            break
+        text = tidied
+    return text
+
+
+def _shortened(tidied: str, first: Plan, context: ToolContext, level: Level) -> str | None:
+    """Shrink until shrinking again changes nothing, so that running twice equals running once; None where that doesn't come."""
+    text, made = tidied, first
+    for _ in range(_PASSES):
+        if all(piece.kept for piece in made.pieces):
+            return text
+        out = _settled_tidy(_joined(made))
+        if out == text:
+            return text
+        if _is_short(out):
+            return out
+        text, made = out, plan(out, context, level)
+    return None
+
+
+def _joined(made: Plan) -> str:
+    """Return the kept pieces as text."""
+    out: list[str] = []
+    line: list[str] = []
+    blank = cut_inside = cut_lines = False
+    at = 0
+    for index, block in enumerate(made.blocks):
+        line.clear()
+        cut_inside = False
+        blank = blank or block.after_blank
+        while at < len(made.pieces) and made.pieces[at].block == index:
+            piece = made.pieces[at]
+            at += 1
+            if not piece.kept:
+                cut_inside = True
+                continue
+            if line:
+                line.append(f" {CUT_SIGN} " if cut_inside else " ")
+            line.append(made.text[piece.start : piece.end].rstrip())
+            cut_inside = False
+        if not line:
+            cut_lines = True
+            continue
+        body = "".join(line)
+        if out:
+            out.append("\n\n" if blank or (cut_lines and out[-1][-1] not in _ENDED) else "\n")
+        out.append(body if body[0] == " " else " " * block.indent + body)
+        blank = cut_lines = False
+    return "".join(out)
+
+
+def _units(source: str, made: Plan, out: str) -> tuple[Unit, ...]:
+    """Return the pieces as units of the source text; adjacent pieces of one decision stay apart."""
+    ends = _source_offsets(source, made)
+    units: list[Unit] = []
+    start = 0
+    settled = all(piece.kept for piece in made.pieces) or None
+    for piece, end in zip(made.pieces, ends, strict=True):
+        kept = piece.kept and (settled or _stands_in(made, piece, out))
+        why = piece.why if kept == piece.kept else "went with what was dropped around it"
+        units.append(Unit(start=start, end=end, kept=kept, kind=piece.kind, why=why))
+        start = end
+    return tuple(units)
+
+
+def _stands_in(made: Plan, piece: Piece, out: str) -> bool:
+    return made.text[piece.start : piece.end].strip() in out
+
+
+def _source_offsets(source: str, made: Plan) -> list[int]:
+    """Return where each piece ends in the source: at the same word, white space after it included."""
+    starts = [piece.start for piece in made.pieces[1:]]
+    offsets: list[int] = []
+    words = iter(_WORD.finditer(source))
+    word = next(words)
+    passed, at = 0, 0
+    for start in starts:
+        passed += len("".join(made.text[at:start].split()))
+        at = start
+        while passed >= word.end() - word.start():
+            passed -= word.end() - word.start()
+            following = next(words, None)
+            if following is None:
+                break
+            word = following
+        offsets.append(word.start() + passed)
+    offsets.append(len(source))
+    return offsets

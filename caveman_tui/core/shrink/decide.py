@@ -1,0 +1,264 @@
+"""Which units of a tidied description stay at a level, and why."""
+
+from dataclasses import dataclass
+
+from caveman_tui.core.policy import Level
+from caveman_tui.core.shrink import examples, restated
+from caveman_tui.core.shrink.blocks import Block, Section, parse
+from caveman_tui.core.shrink.filler import filler_of
+from caveman_tui.core.shrink.layout import LineKind
+from caveman_tui.core.shrink.markers import has_marker
+from caveman_tui.core.shrink.model import ToolContext
+from caveman_tui.core.shrink.repetition import Earlier
+from caveman_tui.core.shrink.sentences import sentence_ends
+from caveman_tui.core.shrink.signals import STRONG, signals_of
+
+_VERBATIM = (LineKind.FENCE, LineKind.CODE, LineKind.TABLE)
+_COLON = (":", "：")
+_SHORT_LEAD = 25
+
+
+@dataclass(slots=True)
+class Piece:
+    """A sentence, or a block that is no prose, with the decision about it."""
+
+    start: int
+    end: int
+    block: int
+    kept: bool = True
+    kind: str = "plain"
+    why: str = "nothing shows that it can go"
+    bare: bool = False
+    """Says nothing itself: it goes when everything below it goes."""
+    lead: bool = False
+
+
+@dataclass(slots=True)
+class Plan:
+    """A tidied description, taken apart and decided on."""
+
+    text: str
+    blocks: list[Block]
+    pieces: list[Piece]
+
+    def of(self, piece: Piece) -> str:
+        """Return the text of a piece."""
+        return self.text[piece.start : piece.end].strip()
+
+
+def plan(text: str, context: ToolContext, level: Level) -> Plan:
+    """Take a tidied description apart and decide about every piece of it."""
+    made = Plan(text, parse(text), [])
+    for index, block in enumerate(made.blocks):
+        at = block.start
+        ends = [block.end] if block.kind in _VERBATIM else sentence_ends(text, block.start, block.end)
+        for end in ends:
+            made.pieces.append(Piece(at, end, index))
+            at = end
+    _mark_lead(made)
+    if level is Level.CAREFUL:
+        _drop_exact_repetitions(made)
+    elif level is Level.TERSE:
+        _keep_marked_only(made)
+    else:
+        _judge(made, context)
+        _keep_lists_whole(made)
+        _settle_heads(made)
+    return made
+
+
+def _mark_lead(made: Plan) -> None:
+    for index, piece in enumerate(made.pieces):
+        block = made.blocks[piece.block]
+        piece.lead = True
+        piece.kind, piece.why = "purpose", "the lead"
+        whole = made.of(piece)
+        if block.is_head and index < 6 or len(whole) < _SHORT_LEAD and index < 3:
+            continue
+        break
+
+
+def _drop(piece: Piece, kind: str, why: str) -> None:
+    piece.kept, piece.kind, piece.why = False, kind, why
+
+
+def _keep(piece: Piece, kind: str, why: str) -> None:
+    piece.kept, piece.kind, piece.why = True, kind, why
+
+
+def _drop_exact_repetitions(made: Plan) -> None:
+    earlier = Earlier()
+    for piece in made.pieces:
+        block = made.blocks[piece.block]
+        text = made.of(piece)
+        if block.kind is LineKind.TEXT and not block.is_head and not piece.lead and earlier.repeats_exactly(text):
+            _drop(piece, "repetition", "the same words stand above")
+        else:
+            earlier.add(text)
+    _keep_lists_whole(made)
+
+
+def _keep_marked_only(made: Plan) -> None:
+    needed: set[int] = set()
+    for piece in made.pieces:
+        if piece.lead:
+            needed.add(piece.block)
+        elif has_marker(made.of(piece)):
+            _keep(piece, "constraint", "carries a constraint marker")
+            needed.add(piece.block)
+        else:
+            _drop(piece, "plain", "no constraint marker")
+    heads: set[int] = set()
+    for index in needed:
+        head = made.blocks[index].head
+        while head >= 0 and head not in heads:
+            heads.add(head)
+            head = made.blocks[head].head
+    for piece in made.pieces:
+        if not piece.kept and piece.block in heads:
+            _keep(piece, "heading", "what is kept stands below it")
+
+
+def _judge(made: Plan, context: ToolContext) -> None:
+    earlier = Earlier()
+    lead_text = " ".join(made.of(piece) for piece in made.pieces if piece.lead)
+    waiting: list[Piece] = []
+    for piece in made.pieces:
+        block = made.blocks[piece.block]
+        text = made.of(piece)
+        if not piece.lead:
+            if block.kind in _VERBATIM:
+                _judge_verbatim(piece, block, text, waiting)
+            else:
+                _judge_sentence(piece, block, text, context, lead_text, earlier, waiting)
+        if piece.kept:
+            earlier.add(text)
+    _judge_examples(made, context, waiting)
+
+
+def _judge_verbatim(piece: Piece, block: Block, text: str, waiting: list[Piece]) -> None:
+    if block.section is Section.RETURNS:
+        if block.kind is LineKind.CODE and "(" in text and "\n" not in text:
+            _keep(piece, "example", "shows the call")
+        else:
+            _drop(piece, "return-shape", "shows what comes back")
+    elif block.section is Section.DIALOGUE:
+        _drop(piece, "dialogue", "example of a conversation")
+    elif block.section is Section.EXAMPLES:
+        waiting.append(piece)
+    else:
+        _keep(piece, "literal", "a table or code that may be the contract")
+
+
+def _judge_sentence(
+    piece: Piece, block: Block, text: str, context: ToolContext, lead: str, earlier: Earlier, waiting: list[Piece]
+) -> None:
+    if block.kind is LineKind.HEADING or (block.is_head and block.own_section):
+        piece.bare, piece.kind, piece.why = True, "heading", "heads what is below it"
+        if text.endswith(_COLON) or block.kind is LineKind.HEADING:
+            return
+    if earlier.repeats_exactly(text) or earlier.repeats(text):
+        _drop(piece, "repetition", "says again what stands above")
+        return
+    if block.section is Section.DIALOGUE:
+        _drop(piece, "dialogue", "example of a conversation")
+        return
+    if has_marker(text):
+        _keep(piece, "constraint", "carries a constraint marker")
+        piece.bare = False
+        return
+    signals = signals_of(text)
+    if block.section is Section.RETURNS:
+        _drop(piece, "return-shape", "describes what comes back")
+        return
+    if block.section is Section.EXAMPLES:
+        if signals & {"prohibition", "only", "exclusive"}:
+            _keep(piece, "prohibition", "an example of what not to do")
+        else:
+            waiting.append(piece)
+        return
+    if restated.repeats_schema(text, block.kind is LineKind.FIELD, block.section, context, lead):
+        _drop(piece, "restated-schema", "says only what the schema says")
+        return
+    if block.section is Section.BENEFITS and not signals & STRONG:
+        _drop(piece, "marketing", "says what it is good for, not how to call it")
+        return
+    rule = filler_of(text)
+    if rule is not None and not signals & rule.unless:
+        _drop(piece, rule.kind, rule.why)
+        return
+    if text.endswith(_COLON) and not signals & STRONG:
+        piece.bare = True
+    strongest = next((kind for kind in ("prohibition", "bound", "default", "format", "exclusive", "prerequisite", "destructive") if kind in signals), "")
+    if strongest or signals:
+        _keep(piece, strongest or min(signals), "shows signs of " + (strongest or min(signals)))
+
+
+def _judge_examples(made: Plan, context: ToolContext, waiting: list[Piece]) -> None:
+    """Drop the examples that show no name and no shape of value which the rest of the text doesn't."""
+    if not waiting:
+        return
+    rest = "\n".join(made.of(piece) for piece in made.pieces if piece.kept and piece not in waiting)
+    shapes, known = examples.value_shapes(rest), examples.words(rest) | context.parameters
+    for piece in waiting:
+        text = made.of(piece)
+        new_shapes, new_names = examples.value_shapes(text) - shapes, examples.names(text) - known
+        if new_shapes or new_names:
+            _keep(piece, "format", "the only example of its form")
+            shapes |= new_shapes
+            known |= new_names
+        else:
+            _drop(piece, "example", "shows nothing that isn't said elsewhere")
+
+
+def _keep_lists_whole(made: Plan) -> None:
+    """Keep every item of a list of which anything is kept."""
+    kept_groups = {made.blocks[piece.block].group for piece in made.pieces if piece.kept}
+    kept_blocks = {piece.block for piece in made.pieces if piece.kept}
+    for piece in made.pieces:
+        block = made.blocks[piece.block]
+        if piece.kept or block.group < 0 or block.group not in kept_groups:
+            continue
+        first = piece.start == block.start
+        if first or piece.block not in kept_blocks:
+            _keep(piece, piece.kind, "belongs to a list that is kept")
+
+
+def _settle_heads(made: Plan) -> None:
+    """Drop heads with nothing left below, keep what a kept line with a colon announces."""
+    blocks = made.blocks
+    children: dict[int, list[int]] = {}
+    for index, block in enumerate(blocks):
+        if block.head >= 0:
+            children.setdefault(block.head, []).append(index)
+    by_block: dict[int, list[Piece]] = {}
+    for piece in made.pieces:
+        by_block.setdefault(piece.block, []).append(piece)
+
+    def alive(index: int) -> bool:
+        return any(piece.kept for piece in by_block[index])
+
+    for index in range(len(blocks) - 1, -1, -1):
+        own, below = by_block[index], children.get(index, [])
+        any_below = any(alive(child) for child in below)
+        last = own[-1]
+        if any_below:
+            if not alive(index):
+                for piece in own:
+                    _keep(piece, "heading", "what is kept stands below it")
+            elif not last.kept and made.of(last).endswith(_COLON):
+                _keep(last, "heading", "what is kept stands below it")
+            continue
+        if not below:
+            if blocks[index].kind is LineKind.HEADING and last.bare and not last.lead:
+                _drop(last, "heading", "nothing stands below it")
+            continue
+        if all(piece.bare and not piece.lead for piece in own if piece.kept):
+            for piece in own:
+                if piece.kept:
+                    _drop(piece, "heading", "nothing is left below it")
+        elif last.kept and made.of(last).endswith(_COLON):
+            for child in below:
+                if blocks[child].section not in (Section.RETURNS, Section.DIALOGUE) or last.lead:
+                    for piece in by_block[child]:
+                        _keep(piece, piece.kind, "announced by the line above")

@@ -1,0 +1,202 @@
+"""White space that is only layout goes; line structure, fences, tables and code stay as they are.
+
+`tidy` is the whole of it: it moves no word, joins no words and splits none, so text differs from its source in white space alone.
+"""
+
+import re
+from collections.abc import Iterator
+from enum import IntEnum
+
+MAX_INDENT = 200
+"""Columns of indentation that are looked at; anything deeper counts as this deep."""
+
+_SPACES = re.compile(r"(`[^`]*`|\"[^\"]*\")|[ \t\r]{2,}|[\t\r]")
+_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})([^`]*)$")
+_BULLET = re.compile(r"(?:[-*•·●▪◦‣–+]|\(?\d{1,3}[.)](?!\d)|\(?[a-z]\)|[①-⑳]|\d{1,2}、)\s*(?=\S)")
+_SPACED_BULLET = re.compile(r"(?:[-*•·●▪◦‣–+]\s|[•●▪◦‣]|\(?\d{1,3}[.)]\s|\(?[a-z]\)\s|[①-⑳]|\d{1,2}、)")
+_FIELD = re.compile(r"[*`\"'@$]{0,3}[^\W\d][\w.\-\[\]/*]{0,60}[`\"'*]{0,3} ?(?:\([^()]{0,80}\))? ?[:：](?:\s|(?=[^\x00-\x7f])|$)")
+_HEADING = re.compile(r"#{1,6}\s|[=\-_*]{3,}\s*$|</?[A-Za-z][\w-]{0,40}>\s*$")
+_CODE_START = re.compile(r">>>? |\$ |(?:[{\[]\s*$|[}\])]+[,;]?\s*$|\"[^\"]{1,60}\"\s*:)")
+_OPENS = re.compile(r"(?:[{\[]|\w\()\s*$")
+_COLUMNS = re.compile(r"\S[ \t]{2,}\S.*\S[ \t]{2,}\S")
+_ENDED = ".!?:;。！？：；…)]}>|"
+_BRACES = str.maketrans({c: None for c in map(chr, range(32, 127)) if c not in "{}[]()"})
+_BLOCK_LINES = 400
+
+
+class LineKind(IntEnum):
+    """What a line is by its first characters."""
+
+    TEXT = 0
+    BULLET = 1
+    FIELD = 2
+    HEADING = 3
+    TABLE = 4
+    CODE = 5
+    FENCE = 6
+    BLANK = 7
+
+
+def line_kind(stripped: str) -> LineKind:
+    """Return what a line without its indentation is, as far as the line alone shows it; never FENCE."""
+    if not stripped:
+        return LineKind.BLANK
+    first = stripped[0]
+    if first == "|":
+        return LineKind.TABLE
+    if first in "#=-_*<" and _HEADING.match(stripped):
+        return LineKind.HEADING
+    if _SPACED_BULLET.match(stripped) and _BULLET.match(stripped):
+        return LineKind.BULLET
+    if first in '>${}[])"' and _CODE_START.match(stripped):
+        return LineKind.CODE
+    if _FIELD.match(stripped):
+        return LineKind.FIELD
+    return LineKind.TEXT
+
+
+def fence_of(line: str) -> str:
+    """Return the fence characters that a line opens or closes a fence with, or an empty string."""
+    if "```" not in line and "~~~" not in line:
+        return ""
+    found = _FENCE.match(line)
+    return found.group(1) if found else ""
+
+
+def verbatim_spans(lines: list[str]) -> dict[int, tuple[int, LineKind]]:
+    """Return the runs of lines whose inner white space is content: first line index to (index after the last, kind)."""
+    spans: dict[int, tuple[int, LineKind]] = {}
+    index, count = 0, len(lines)
+    while index < count:
+        line = lines[index]
+        end, kind = index, LineKind.FENCE
+        if fence := fence_of(line):
+            end = _closing_fence(lines, index, fence)
+        if end == index and _OPENS.search(line):
+            end, kind = _closing_brace(lines, index), LineKind.CODE
+        if end == index and "  " in line.strip() and _COLUMNS.search(line):
+            end, kind = index, LineKind.TABLE
+            while end < count and "  " in lines[end].strip() and _COLUMNS.search(lines[end]):
+                end += 1
+            if end - index < 2:
+                end = index
+        if end > index:
+            spans[index] = (end, kind)
+            index = end
+        else:
+            index += 1
+    return spans
+
+
+def _closing_fence(lines: list[str], index: int, fence: str) -> int:
+    for at in range(index + 1, min(len(lines), index + _BLOCK_LINES)):
+        closing = fence_of(lines[at])
+        if closing.startswith(fence) and lines[at].strip() == closing:
+            return at + 1
+    return index
+
+
+def _closing_brace(lines: list[str], index: int) -> int:
+    depth = 0
+    for at in range(index, min(len(lines), index + _BLOCK_LINES)):
+        for sign in lines[at].translate(_BRACES):
+            if sign in "{[(":
+                depth += 1
+            elif sign in "}])":
+                depth -= 1
+        if depth <= 0:
+            return at + 1 if at > index else index
+    return index
+
+
+def indent_of(line: str) -> int:
+    """Return the number of blanks before the first word, a tab counted as one so that no line ever grows."""
+    return min(len(line) - len(line.lstrip(" \t")), MAX_INDENT)
+
+
+def collapse(line: str) -> str:
+    """Return one line with runs of blanks as one, except inside quotes and backticks."""
+    line = line.strip(" \t\r")
+    if "  " in line or "\t" in line or "\r" in line:
+        return _SPACES.sub(lambda found: found.group(1) or " ", line)
+    return line
+
+
+def tidy(text: str) -> str:
+    """Return `text` without layout white space: common indentation, trailing blanks, wrapped prose lines, repeated blank lines."""
+    if "\n" not in text:
+        return collapse(text)
+    lines = text.split("\n")
+    while lines and not lines[0].strip():
+        del lines[0]
+    while lines and not lines[-1].strip():
+        del lines[-1]
+    return "\n".join(_tidy_lines(lines))
+
+
+def _tidy_lines(lines: list[str]) -> list[str]:
+    verbatim = verbatim_spans(lines)
+    margin = min((indent_of(line) for line in lines[1:] if line.strip()), default=0)
+    out: list[str] = []
+    levels: list[tuple[int, int]] = []
+    joinable = False
+    previous_indent = 0
+    index, count = 0, len(lines)
+    while index < count:
+        line = lines[index]
+        span = verbatim.get(index)
+        stripped = line.strip(" \t\r")
+        if not stripped:
+            if out and out[-1]:
+                out.append("")
+            joinable = False
+            index += 1
+            continue
+        source_indent = max(indent_of(line) - margin, 0) if index else 0
+        if span is not None:
+            out_indent = _level(levels, source_indent)
+            out.extend(_shifted(lines[index : span[0]], out_indent))
+            joinable = False
+            index = span[0]
+            continue
+        kind = line_kind(stripped)
+        if joinable and kind is LineKind.TEXT and _continues(out[-1], stripped, previous_indent, source_indent):
+            out[-1] = f"{out[-1]} {collapse(line)}"
+        else:
+            indent = " " * _level(levels, source_indent)
+            out.append(indent + (stripped if kind in (LineKind.TABLE, LineKind.CODE) else collapse(line)))
+            previous_indent = source_indent
+        joinable = kind in (LineKind.TEXT, LineKind.BULLET, LineKind.FIELD)
+        index += 1
+    return out
+
+
+def _level(levels: list[tuple[int, int]], indent: int) -> int:
+    while levels and levels[-1][0] > indent:
+        levels.pop()
+    if not levels:
+        levels.append((indent, 0))
+    elif levels[-1][0] < indent:
+        above = levels[-1]
+        levels.append((indent, above[1] + min(2, indent - above[0])))
+    return levels[-1][1]
+
+
+def _continues(before: str, line: str, indent_before: int, indent: int) -> bool:
+    if before[-1] in _ENDED or indent < indent_before:
+        return False
+    length = len(before.lstrip(" "))
+    if indent > indent_before:
+        return length >= 25
+    return length >= 50 and (line[0].islower() or length >= 64)
+
+
+def _shifted(run: list[str], indent: int) -> Iterator[str]:
+    margin = indent_of(run[0])
+    for line in run:
+        body = line.rstrip(" \t\r")
+        own = indent_of(body)
+        if own >= margin:
+            yield " " * indent + body[margin:] if body else ""
+        else:
+            yield " " * min(own, indent) + body[own:]

@@ -1,0 +1,35 @@
+"""Sentences that only say what the tool's own schema says."""
+
+import re
+
+from caveman_tui.core.shrink.blocks import Section
+from caveman_tui.core.shrink.model import ToolContext
+
+_DEFAULT = re.compile(
+    r"^(?:…\s*)?(?:the )?default(?:s)?(?: value)?(?: is| to|:|=|)\s*[\"'`]?([^\"'`]{1,40}?)[\"'`]?\s*\.?$", re.IGNORECASE
+)
+_FIELD = re.compile(r"^[*`\"'@$-]*\s*([\w.\-]+)[`\"'*]*\s*(?:\([^()]*\))?\s*[:：]\s*(.*)$", re.DOTALL)
+_WORD = re.compile(r"[A-Za-z][a-z]*|[A-Z]+|\d+|[^\x00-\x7f]")
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_GENERIC = frozenset(
+    "a an the this that of to for in on at by from with and or as is are be it its you your which use used using string integer int number boolean bool "
+    "value name id identifier optional specific given provided particular new existing".split()
+)
+
+
+def repeats_schema(text: str, is_field: bool, section: Section, context: ToolContext, lead: str) -> bool:
+    """Whether a sentence, or a parameter's line in an argument list, says nothing beyond names and defaults of the schema."""
+    found = _DEFAULT.match(text)
+    if found:
+        return found.group(1).strip() in context.defaults
+    if not is_field or section is not Section.PARAMETERS:
+        return False
+    field = _FIELD.match(text)
+    if field is None or field.group(1) not in context.parameters:
+        return False
+    known = _GENERIC | _stems(field.group(1)) | _stems(context.tool) | _stems(lead)
+    return _stems(field.group(2)) <= known
+
+
+def _stems(text: str) -> set[str]:
+    return {word.lower().rstrip("s") for part in _WORD.findall(text) for word in (_PARTS.findall(part) or [part])}

@@ -1,0 +1,44 @@
+"""Where a sentence ends, in any script, and where it only seems to."""
+
+import re
+
+_ENDS = re.compile(
+    r"`[^`\n]*`"
+    r"|\"[^\"\n]*\""
+    r"|“[^”\n]*”|「[^」\n]*」"
+    r"|\([^()\n]*\)"
+    r"|\b[a-z]+://\S+"
+    r"|(?P<end>[.!?]+[\"')\]*_”’]*(?=\s)|[。！？]+[”」』）)]*(?=\s*\S)|；(?=\S))"
+)
+_NO_END = re.compile(
+    r"(?:\b(?:e\.?g|i\.?e|etc|vs|cf|ca|al|approx|incl|excl|resp|fig|no|nr|max|min|mr|mrs|ms|dr|st|inc|ltd|corp|dept|est|z\.b|bzw|p\.ej|ej)"
+    r"|(?:^|[\s(])[A-Za-z]|(?:^|\n)\s*\d{1,3})\.$",
+    re.IGNORECASE,
+)
+_TAIL = 12
+
+
+def sentence_ends(text: str, start: int, end: int) -> list[int]:
+    """Return where the sentences of `text[start:end]` end, white space after them included; the last is `end`. A line is never crossed."""
+    ends: list[int] = []
+    for found in _ENDS.finditer(text, start, end):
+        if found.lastgroup is None:
+            continue
+        at = found.end()
+        stop = at
+        while stop < end and text[stop].isspace():
+            stop += 1
+        if stop >= end:
+            break
+        sign = found.group()
+        if sign[0] in ".!?":
+            if sign == "." and _NO_END.search(text[max(start, at - _TAIL) : at]):
+                continue
+            following = text[stop]
+            if following.islower() and sign[0] == ".":
+                continue
+            if sign[0] in "!?" and sign[-1] not in "!?\"" and following.islower():
+                continue
+        ends.append(stop)
+    ends.append(end)
+    return ends
