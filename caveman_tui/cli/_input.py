@@ -26,7 +26,7 @@ def read_input(source: str, limit: int = STDIN_LIMIT_BYTES) -> bytes:
     Raises InputTooLarge where standard input is longer, InputUnreadable where a file can't be read.
     """
     if source == "-":
-        return _read_capped(click.get_binary_stream("stdin"), limit)
+        return _read_capped(sys.stdin.buffer, limit)
     try:
         return Path(source).read_bytes()
     except OSError as error:
@@ -37,9 +37,8 @@ def read_input(source: str, limit: int = STDIN_LIMIT_BYTES) -> bytes:
 
 def write_bytes(data: bytes) -> None:
     """Put `data` on standard output as it is, without a newline added or translated."""
-    stream = click.get_binary_stream("stdout")
-    stream.write(data)
-    stream.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
 
 
 def note(text: str) -> None:

@@ -1,6 +1,22 @@
-"""Prompt-cache markers of a request, in prefix order, and the API's rules about them."""
+"""Prompt-cache markers of a request, in prefix order, and the API's rules about them.
+
+Rules: Anthropic prompt caching ("How automatic prefix checking works", "What can be cached", "Mixing different TTLs") and the
+provider's error messages. A request's prefix is `tools`, `system`, `messages`; a block is one position in it. How the provider treats
+markers on the parts of a tool result, document or search result is not documented: here they count, which is the safe side.
+"""
+
+from collections.abc import Iterator
+from typing import Any
 
 import msgspec
+
+MAX_MARKERS = 4
+REACH_BLOCKS = 20
+"""Reads walk back at most so many block positions from a marker."""
+SHORT, LONG = "5m", "1h"
+
+Path = tuple[str | int, ...]
+"""Member names and item indexes from the root of the request."""
 
 
 class Marker(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,16 +38,239 @@ class Marker(msgspec.Struct, frozen=True, kw_only=True):
     """Position of its block in the request's prefix, counted over tools, system and message blocks; reads walk back 20 of them."""
     nested: bool = False
     """Whether it sits inside a tool result, document or search result."""
+    ineligible: str = ""
+    """Why the API takes no marker on this block, empty where it does."""
+    lands_on: str = ""
+    """Of the automatic marker: pointer of the block it lands on."""
+    message: int = -1
+    """Index of the message it sits in, or lands in; -1 outside messages."""
+    path: Path = ()
+    """The same place as `pointer`, as steps."""
 
 
 class Violation(msgspec.Struct, frozen=True, kw_only=True):
     """A rule of the API that the markers of a request break."""
 
     code: str
-    """`ttl-order`, `too-many-markers`, `ineligible-block`, `automatic-conflict` …"""
+    """`ttl-order`, `too-many-markers`, `ineligible-block`, `automatic-conflict`, `malformed-marker`."""
     pointer: str
     """The marker the provider would name."""
     culprit: str
     """Pointer of the marker that is at fault, which may be an earlier one."""
     text: str
     """One sentence for a person."""
+
+
+class Block(msgspec.Struct, frozen=True, kw_only=True):
+    """One position of the prefix."""
+
+    path: Path
+    section: str
+    role: str = ""
+    message: int = -1
+    """Index of its message, -1 outside messages."""
+    index: int
+    value: Any
+    """The block as parsed: an object, or the string that a whole system or message content may be; anything in a malformed request."""
+
+
+def pointer_of(path: Path) -> str:
+    """The JSON pointer (RFC 6901) of a path."""
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+
+
+def prefix_blocks(request: Any) -> Iterator[Block]:
+    """All block positions of a parsed request in the order the API processes them. A string as content is one block."""
+    if not isinstance(request, dict):
+        return
+    index = 0
+    for section in ("tools", "system"):
+        for path, value in _content((section,), request.get(section)):
+            yield Block(path=path, section=section, index=index, value=value)
+            index += 1
+    messages = request.get("messages")
+    for number, message in enumerate(messages if isinstance(messages, list) else ()):
+        if not isinstance(message, dict):
+            continue
+        role = message.get("role")
+        for path, value in _content(("messages", number, "content"), message.get("content")):
+            yield Block(path=path, section="messages", role=role if isinstance(role, str) else "", message=number, index=index, value=value)
+            index += 1
+
+
+def ineligibility(value: Any, section: str) -> str:
+    """Why the API takes no marker on this block, in a few words; empty where it does. Unknown types are eligible."""
+    if isinstance(value, str):
+        return "" if value.strip() else "blank text"
+    if not isinstance(value, dict):
+        return "not an object"
+    if section == "tools":
+        return "a deferred tool" if value.get("defer_loading") is True else ""
+    kind = value.get("type")
+    if kind in ("thinking", "redacted_thinking"):
+        return f"{kind} block"
+    if kind == "text":
+        text = value.get("text")
+        if not isinstance(text, str) or not text.strip():
+            return "blank text"
+    return ""
+
+
+def has_marker(value: Any) -> bool:
+    """Whether a block carries a marker of its own. `cache_control: null` is none."""
+    return isinstance(value, dict) and value.get("cache_control") is not None
+
+
+def find_markers(request: Any) -> tuple[Marker, ...]:
+    """All markers of a parsed request in prefix order, the automatic one last."""
+    markers: list[Marker] = []
+    for block in prefix_blocks(request):
+        if block.section != "tools" and isinstance(block.value, dict):
+            for path, part, reason in _parts(block.path, block.value, _NESTING_LIMIT):
+                markers.append(_marker(part, path, block, reason, nested=True))
+        if has_marker(block.value):
+            markers.append(_marker(block.value, block.path, block, ineligibility(block.value, block.section)))
+    if has_marker(request):
+        markers.append(_automatic(request))
+    return tuple(markers)
+
+
+def find_violations(markers: tuple[Marker, ...]) -> tuple[Violation, ...]:
+    """The rules that these markers, in prefix order, break. An unknown lifetime is left to the provider to judge."""
+    found: list[Violation] = []
+    explicit = [marker for marker in markers if marker.section != "automatic"]
+    automatic = next((marker for marker in markers if marker.section == "automatic"), None)
+    if len(explicit) > MAX_MARKERS:
+        over = explicit[MAX_MARKERS]
+        found.append(
+            Violation(
+                code="too-many-markers",
+                pointer=over.pointer,
+                culprit=over.pointer,
+                text=f"The request carries {len(explicit)} markers, the API allows {MAX_MARKERS}.",
+            )
+        )
+    first_short = None
+    for marker in markers:
+        if marker.ttl == "":
+            found.append(_at(marker, "malformed-marker", f"The cache_control of {_name(marker)} is no object."))
+        if marker.ineligible:
+            found.append(_at(marker, "ineligible-block", f"{_name(marker)} cannot carry a marker: {marker.ineligible}."))
+        if marker.ttl == SHORT and first_short is None:
+            first_short = marker
+        if marker.ttl == LONG and first_short is not None:
+            what = "a marker without a ttl, which means 5m," if first_short.bare else "a 5m marker"
+            found.append(
+                Violation(
+                    code="ttl-order",
+                    pointer=marker.pointer,
+                    culprit=first_short.pointer,
+                    text=f"{_name(first_short)} carries {what} before the 1h marker of {_name(marker)}; longer lifetimes must come first.",
+                )
+            )
+    if automatic is not None:
+        found.extend(_automatic_conflicts(automatic, explicit))
+    return tuple(found)
+
+
+_NESTING_LIMIT = 8
+"""Parts within parts are looked for so deep; the API takes fewer."""
+
+
+def _content(path: Path, value: Any) -> Iterator[tuple[Path, Any]]:
+    if isinstance(value, list):
+        for number, item in enumerate(value):
+            yield (*path, number), item
+    elif isinstance(value, str):
+        yield path, value
+
+
+def _parts(path: Path, value: dict[str, Any], depth: int) -> Iterator[tuple[Path, dict[str, Any], str]]:
+    """The marked parts of a block, in order: path, part, why it can't carry a marker. `input` of a tool call is the model's own text."""
+    if depth == 0:
+        return
+    source = value.get("source")
+    for steps, parts, reason in (
+        (("citations",), value.get("citations"), "a citation is no block of its own"),
+        (("source", "content"), source.get("content") if isinstance(source, dict) else None, ""),
+        (("content",), value.get("content"), ""),
+    ):
+        for number, part in enumerate(parts if isinstance(parts, list) else ()):
+            if isinstance(part, dict):
+                part_path = (*path, *steps, number)
+                yield from _parts(part_path, part, depth - 1)
+                if has_marker(part):
+                    yield part_path, part, reason or ineligibility(part, "messages")
+
+
+def _marker(value: dict[str, Any], path: Path, block: Block, ineligible: str, *, nested: bool = False) -> Marker:
+    ttl, bare = _lifetime(value["cache_control"])
+    return Marker(
+        pointer=pointer_of(path),
+        section=block.section,
+        ttl=ttl,
+        bare=bare,
+        role=block.role,
+        block_type=_block_type(value, block.section),
+        block_index=block.index,
+        nested=nested,
+        ineligible=ineligible,
+        message=block.message,
+        path=path,
+    )
+
+
+def _automatic(request: dict[str, Any]) -> Marker:
+    """The marker beside `messages`, which lands on the last block that can carry one."""
+    ttl, bare = _lifetime(request["cache_control"])
+    landing = None
+    for block in prefix_blocks(request):
+        if not ineligibility(block.value, block.section):
+            landing = block
+    if landing is None:
+        return Marker(pointer="", section="automatic", ttl=ttl, bare=bare)
+    return Marker(
+        pointer="",
+        section="automatic",
+        ttl=ttl,
+        bare=bare,
+        role=landing.role,
+        block_type=_block_type(landing.value, landing.section),
+        block_index=landing.index,
+        lands_on=pointer_of(landing.path),
+        message=landing.message,
+    )
+
+
+def _lifetime(control: Any) -> tuple[str, bool]:
+    """The lifetime a marker says, and whether it says none. Empty for what is no marker object."""
+    if not isinstance(control, dict):
+        return "", False
+    ttl = control.get("ttl")
+    if ttl is None:
+        return SHORT, True
+    return ttl if isinstance(ttl, str) else repr(ttl), False
+
+
+def _block_type(value: Any, section: str) -> str:
+    if section == "tools":
+        return "tool"
+    kind = value.get("type") if isinstance(value, dict) else "text"
+    return kind if isinstance(kind, str) else ""
+
+
+def _automatic_conflicts(automatic: Marker, explicit: list[Marker]) -> Iterator[Violation]:
+    if len(explicit) >= MAX_MARKERS:
+        yield _at(automatic, "automatic-conflict", f"{len(explicit)} explicit markers leave no slot for the automatic one.")
+    for marker in explicit:
+        if marker.pointer == automatic.lands_on and marker.ttl != automatic.ttl:
+            text = f"The automatic {automatic.ttl} marker lands on {_name(marker)}, which carries a {marker.ttl} marker."
+            yield Violation(code="automatic-conflict", pointer="", culprit=marker.pointer, text=text)
+
+
+def _at(marker: Marker, code: str, text: str) -> Violation:
+    return Violation(code=code, pointer=marker.pointer, culprit=marker.pointer, text=text)
+
+
+def _name(marker: Marker) -> str:
+    return marker.pointer or "the automatic marker"
