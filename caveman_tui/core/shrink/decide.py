@@ -16,6 +16,8 @@ from caveman_tui.core.shrink.signals import STRONG, signals_of
 _VERBATIM = (LineKind.FENCE, LineKind.CODE, LineKind.TABLE)
 _COLON = (":", "：")
 _SHORT_LEAD = 25
+_ANNOUNCED = {"return-shape": Section.RETURNS, "marketing": Section.BENEFITS, "rationale": Section.BENEFITS}
+"""What the lines below a dropped line with a colon are."""
 
 
 @dataclass(slots=True)
@@ -123,9 +125,13 @@ def _judge(made: Plan, context: ToolContext) -> None:
     earlier = Earlier()
     lead_text = " ".join(made.of(piece) for piece in made.pieces if piece.lead)
     waiting: list[Piece] = []
+    announced: dict[int, Section] = {}
     for piece in made.pieces:
         block = made.blocks[piece.block]
         text = made.of(piece)
+        if block.section is Section.NONE and block.head in announced:
+            block.section = announced[block.head]
+            announced[piece.block] = block.section
         if not piece.lead:
             if block.kind in _VERBATIM:
                 _judge_verbatim(piece, block, text, waiting)
@@ -133,6 +139,8 @@ def _judge(made: Plan, context: ToolContext) -> None:
                 _judge_sentence(piece, block, text, context, lead_text, earlier, waiting)
         if piece.kept:
             earlier.add(text)
+        elif text.endswith(_COLON) and piece.kind in _ANNOUNCED:
+            announced[piece.block] = _ANNOUNCED[piece.kind]
     _judge_examples(made, context, waiting)
 
 
@@ -144,7 +152,7 @@ def _judge_verbatim(piece: Piece, block: Block, text: str, waiting: list[Piece])
             _drop(piece, "return-shape", "shows what comes back")
     elif block.section is Section.DIALOGUE:
         _drop(piece, "dialogue", "example of a conversation")
-    elif block.section is Section.EXAMPLES:
+    elif block.section is Section.EXAMPLES and not (block.kind is LineKind.CODE and examples.is_template(text)):
         waiting.append(piece)
     else:
         _keep(piece, "literal", "a table or code that may be the contract")
@@ -172,8 +180,8 @@ def _judge_sentence(
         _drop(piece, "return-shape", "describes what comes back")
         return
     if block.section is Section.EXAMPLES:
-        if signals & {"prohibition", "only", "exclusive"}:
-            _keep(piece, "prohibition", "an example of what not to do")
+        if signals & {"prohibition", "only", "exclusive", "bound", "default"}:
+            _keep(piece, "prohibition", "says a rule among the examples")
         else:
             waiting.append(piece)
         return
@@ -202,7 +210,8 @@ def _judge_examples(made: Plan, context: ToolContext, waiting: list[Piece]) -> N
     shapes, known = examples.value_shapes(rest), examples.words(rest) | context.parameters
     for piece in waiting:
         text = made.of(piece)
-        new_shapes, new_names = examples.value_shapes(text) - shapes, examples.names(text) - known
+        new_shapes = examples.value_shapes(text) - shapes
+        new_names = (examples.names(text) | examples.bare_values(text)) - known
         if new_shapes or new_names:
             _keep(piece, "format", "the only example of its form")
             shapes |= new_shapes

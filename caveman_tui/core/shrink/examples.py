@@ -2,8 +2,10 @@
 
 import re
 
-_KEY = re.compile(r"[\"'`]?([A-Za-z_][\w.\-]*)[\"'`]?\s*(?:=(?!=)|:\s)")
-_LITERAL = re.compile(r"\"([^\"\n]{1,200})\"|'([^'\n]{1,200})'|`([^`\n]{1,200})`|[=(,\[{:]\s*([^\s\"'`,)\]}]+)|((?:[A-Za-z]*\d[\w]*[^\w\s,]+|[^\w\s\"'`(]+\w)\S*)")
+_KEY = re.compile(r"(?:^|[\s{(,;\[\"'`&?*-])([A-Za-z_][\w.\-]*)[\"'`]?(?:=(?![=>])|\"\s*:\s|:\s+[\[{\"'\d])", re.MULTILINE)
+_BARE = re.compile(r"(?:^|\s)[A-Za-z_]\w*=([A-Za-z][\w\-]*)\s*$", re.MULTILINE)
+_LITERAL = re.compile(r"\"([^\"\n]{1,80})\"|(?<!\w)'([^'\n]{1,80})'(?!\w)|`([^`\n]{1,80})`|([^\s\"'`,()]*(?:[A-Za-z0-9][^\w\s\"'`,.()’\-…]|\d[.\-]|[^\w\s\"'`,.()*\-•+…‘’“”>→=:][A-Za-z0-9])[^\s\"'`,()]*)")
+_TEMPLATE = re.compile(r"<[a-z][\w|\- ]*>|\{\{?[a-z_]+\}\}?")
 _WORDS = re.compile(r"[^\W\d_]+")
 _NUMBERS = re.compile(r"\d+")
 _SPACES = re.compile(r"\s+")
@@ -15,17 +17,29 @@ def value_shapes(text: str) -> set[str]:
     shapes = set()
     for found in _LITERAL.finditer(text):
         literal = found.group(found.lastindex or 0)
-        signs = _SPACES.sub("", _NUMBERS.sub("9", _WORDS.sub("", literal)))
-        if signs.strip("9.,;:!?()[]{}\"'") or "9" in signs and len(signs) > 1:
-            shapes.add("".join(sorted(set(signs))))
+        if literal.count(" ") > 2:
+            continue
+        signs = set(_SPACES.sub("", _NUMBERS.sub("9", _WORDS.sub("", literal.strip(".,;:!?()[]{}")))))
+        if signs - set("9_'\"()[]{},!?"):
+            shapes.add("".join(sorted(signs)))
     return shapes
 
 
 def names(text: str) -> set[str]:
     """Return the argument names that an example sets."""
-    return {found.group(1) for found in _KEY.finditer(text)}
+    return set(_KEY.findall(text))
+
+
+def bare_values(text: str) -> set[str]:
+    """Return the unquoted words that an example gives to arguments, one a line."""
+    return set(_BARE.findall(text))
 
 
 def words(text: str) -> set[str]:
     """Return the words of `text` that an argument's name could be."""
     return set(_WORD.findall(text))
+
+
+def is_template(text: str) -> bool:
+    """Whether code has places to fill in, which makes it a contract and no example."""
+    return _TEMPLATE.search(text) is not None

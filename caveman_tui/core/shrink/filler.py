@@ -27,11 +27,16 @@ _HARD = ("prohibition", "exclusive", "only", "bound", "destructive")
 RULES = (
     _rule(
         "return-shape",
+        "says what is shown, not what goes in",
+        _START + r"(?:after [^,]{3,60}, )?(?:a|an|the) [\w ]{3,40}(?:will be|is|are) (?:displayed|shown|presented|printed|rendered)\b",
+        "prohibition", "exclusive", "only", "bound", "destructive",
+    ),
+    _rule(
+        "return-shape",
         "says what comes back, not what goes in",
         _START
         + r"(?:(?:it|this|also|then|and|which|the (?:tool|function|method|operation|response|result|output|call)|this (?:tool|function|method|operation)|(?:the )?tool) )*(?:also |then |will |simply )*"
         r"(?:returns?\b|outputs? (?:is|are|include|contain)|responds? with|yields?\b|produces\b|(?:the )?(?:response|results?|output|returned \w+)(?: \w+)? (?:is|are|includes?|contains?|will|has|have|shows?|consists?)\b)"
-        r"|^(?:…\s*)?(?:a|an|the) [\w ]{3,40}(?:will be|is|are) (?:displayed|shown|presented|returned|printed|rendered)\b"
         r"|^(?:…\s*)?(?:返回|将返回|会返回|返回值)",
         *_HARD, "default", "prerequisite",
     ),
