@@ -62,8 +62,8 @@ def identify(headers: Mapping[str, str], body: bytes) -> Identity:
 class _Message(msgspec.Struct):
     """A message or input item; `content` is raw JSON, or the value itself where the strict reader refused the body."""
 
-    role: Any = None
-    type: Any = None
+    role: str = ""
+    type: str = ""
     content: msgspec.Raw | None = None
 
 
@@ -119,8 +119,12 @@ def _read_leniently(body: bytes) -> _Request:
         system=(document.get("system"), document.get("instructions")),
         metadata=document.get("metadata"),
         prompt_cache_key=document.get("prompt_cache_key"),
-        messages=[_Message(role=i.get("role"), type=i.get("type"), content=i.get("content")) for i in items],
+        messages=[_Message(role=_text(i.get("role")), type=_text(i.get("type")), content=i.get("content")) for i in items],
     )
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _messages(raw: msgspec.Raw | None) -> list[_Message]:
@@ -185,9 +189,7 @@ def _texts(content: Any) -> Iterator[str]:
 
 def _id(value: Any) -> str:
     """An id fit for a screen and a URL; a digest of it where it is too long or holds anything but printable ASCII."""
-    if not isinstance(value, str) or not value.strip():
-        return ""
-    value = value.strip()
-    if len(value) <= _ID_LIMIT and value.isascii() and value.isprintable():
-        return value
-    return f"id-{hashlib.sha256(value.encode('utf-8', 'surrogatepass')).hexdigest()[:24]}"
+    text = _text(value).strip()
+    if len(text) <= _ID_LIMIT and text.isascii() and text.isprintable():
+        return text
+    return f"id-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:24]}"
