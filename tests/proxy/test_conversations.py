@@ -1,5 +1,4 @@
 import json
-import os
 import stat
 from pathlib import Path
 from typing import Any
@@ -80,10 +79,8 @@ def test_openai_shapes_are_told_apart_the_same_way() -> None:
     chat = {"messages": [{"role": "developer", "content": "be brief"}, {"role": "user", "content": "hello"}]}
     other = {"messages": [{"role": "developer", "content": "be long"}, {"role": "user", "content": "hello"}]}
     assert _identity(chat).conversation != _identity(other).conversation
-    responses = {
-        "instructions": "be brief",
-        "input": [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]}],
-    }
+    asked = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]}
+    responses = {"instructions": "be brief", "input": [asked]}
     assert _identity(responses).conversation == _identity(responses | {"input": "hi"}).conversation
     assert not _identity(responses).has_assistant
     called = [asked, {"type": "function_call", "name": "f", "arguments": "{}"}]
@@ -227,6 +224,10 @@ def test_conversations_are_listed_by_their_last_request_and_bounded() -> None:
     assert [one.id for one in listed[:2]] == ["c2000", "c2499"]
 
 
+def names_in(directory: Path) -> list[str]:
+    return [entry.name for entry in directory.iterdir()]
+
+
 async def test_pins_and_latches_outlive_the_worker(tmp_path: Path) -> None:
     path = tmp_path / "pins.json"
     first = Conversations(PinFile(path), shrinker="1", clock=lambda: NOW)
@@ -234,7 +235,7 @@ async def test_pins_and_latches_outlive_the_worker(tmp_path: Path) -> None:
     first.refuse_markers(NAMED)
     await first.close()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert os.listdir(tmp_path) == ["pins.json"]
+    assert names_in(tmp_path) == ["pins.json"]
 
     second = Conversations(PinFile(path), shrinker="2", clock=lambda: NOW + 60)
     policy = second.policy_for(NAMED, MESSAGES, MEASURE, True, NOW + 60)
