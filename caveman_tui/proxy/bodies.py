@@ -100,6 +100,13 @@ class Bodies:
         entry.request_headers = msgspec.msgpack.encode(headers)
         self._account(entry)
 
+    def put_request_headers(self, id: str, headers: KeptHeaders) -> None:
+        """Keep the headers of a request whose body is not kept."""
+        entry = self._entries.setdefault(id, _Entry())
+        self.size -= entry.size
+        entry.request_headers = msgspec.msgpack.encode(headers)
+        self._account(entry)
+
     def put_response(self, id: str, body: bytes, content_encoding: str, headers: KeptHeaders) -> None:
         """Keep a response as it was received, content coding and all."""
         entry = self._entries.setdefault(id, _Entry())

@@ -94,6 +94,10 @@ class ExchangeLog:
         self.bodies.put_request(id, body, edits, KeptHeaders(headers=headers, edits=header_edits))
         self._settle_if_ended(id)
 
+    def keep_headers(self, id: str, headers: tuple[HeaderField, ...], header_edits: tuple[str, ...] = ()) -> None:
+        """Keep the headers, secrets already replaced, of a request whose body streams through and is not kept."""
+        self.bodies.put_request_headers(id, KeptHeaders(headers=headers, edits=header_edits))
+
     def keep_response(self, id: str, body: bytes, content_encoding: str, headers: tuple[HeaderField, ...]) -> None:
         """Keep a response as it was received; `headers` with secrets already replaced."""
         self.bodies.put_response(id, body, content_encoding, KeptHeaders(headers=headers))

@@ -259,3 +259,12 @@ def test_catalogs_stay_within_their_budget() -> None:
     memory = CatalogMemory(budget_bytes=1000)
     digests = [memory.put(_change(b"%d" % n * 300, b"").catalog) for n in range(9)]
     assert [memory.get(digest) is not None for digest in digests] == [False] * 6 + [True] * 3
+
+
+def test_a_streamed_request_has_headers_and_no_body() -> None:
+    log = _log()
+    id = _whole_exchange(log)
+    log.keep_headers(id, (HeaderField(name="accept", value="*/*"),))
+    detail = log.detail(id)
+    assert detail is not None
+    assert (detail.request_headers, detail.bodies) == ((HeaderField(name="accept", value="*/*"),), ())
