@@ -10,13 +10,12 @@ from typing import Any
 
 import msgspec
 
+from caveman_tui.core.json_tree import Path, json_pointer
+
 MAX_MARKERS = 4
 REACH_BLOCKS = 20
 """Reads walk back at most so many block positions from a marker."""
 SHORT, LONG = "5m", "1h"
-
-Path = tuple[str | int, ...]
-"""Member names and item indexes from the root of the request."""
 
 
 class Marker(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,8 +43,11 @@ class Marker(msgspec.Struct, frozen=True, kw_only=True):
     """Of the automatic marker: pointer of the block it lands on."""
     message: int = -1
     """Index of the message it sits in, or lands in; -1 outside messages."""
-    path: Path = ()
-    """The same place as `pointer`, as steps."""
+
+    @property
+    def path(self) -> Path:
+        """The same place as `pointer`, as steps. A block's path has no member names of digits."""
+        return tuple(int(step) if step.isdecimal() else step for step in self.pointer.split("/")[1:])
 
 
 class Violation(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,11 +74,6 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     index: int
     value: Any
     """The block as parsed: an object, or the string that a whole system or message content may be; anything in a malformed request."""
-
-
-def pointer_of(path: Path) -> str:
-    """The JSON pointer (RFC 6901) of a path."""
-    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
 
 
 def prefix_blocks(request: Any) -> Iterator[Block]:
@@ -206,7 +203,7 @@ def _parts(path: Path, value: dict[str, Any], depth: int) -> Iterator[tuple[Path
 def _marker(value: dict[str, Any], path: Path, block: Block, ineligible: str, *, nested: bool = False) -> Marker:
     ttl, bare = _lifetime(value["cache_control"])
     return Marker(
-        pointer=pointer_of(path),
+        pointer=json_pointer(path),
         section=block.section,
         ttl=ttl,
         bare=bare,
@@ -216,7 +213,6 @@ def _marker(value: dict[str, Any], path: Path, block: Block, ineligible: str, *,
         nested=nested,
         ineligible=ineligible,
         message=block.message,
-        path=path,
     )
 
 
@@ -237,7 +233,7 @@ def _automatic(request: dict[str, Any]) -> Marker:
         role=landing.role,
         block_type=_block_type(landing.value, landing.section),
         block_index=landing.index,
-        lands_on=pointer_of(landing.path),
+        lands_on=json_pointer(landing.path),
         message=landing.message,
     )
 

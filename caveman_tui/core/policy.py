@@ -43,6 +43,8 @@ class ClientKind(msgspec.Struct, frozen=True, kw_only=True):
     headless: bool = False
     sign: str = ""
     """What decided, for the screen: the part of the User-Agent, or the override that was given."""
+    overridden: bool = False
+    """Whether a setting decided, and not the User-Agent."""
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True):

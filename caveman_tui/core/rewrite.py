@@ -1,21 +1,24 @@
 """The one entry the worker calls: request bytes, client kind and policy in; edits and reasons out."""
 
+from functools import lru_cache
+from typing import Any, Protocol
+
 import msgspec
 
-from caveman_tui.core.cache_markers import Marker, Violation
-from caveman_tui.core.edits import Edit
+from caveman_tui.core.cache_markers import Marker, Violation, find_markers, find_violations
+from caveman_tui.core.edits import Edit, EditKind, apply_edits
+from caveman_tui.core.json_spans import JsonDocument, JsonRefused
+from caveman_tui.core.json_tree import Path, json_pointer
+from caveman_tui.core.loop_ttl import plan_loop_ttl
+from caveman_tui.core.marker_edits import RepeatedKey, marker_edit
+from caveman_tui.core.policy import ClientKind, Dialect, Level, LoopTtlMode, Policy, ShrinkMode
+from caveman_tui.core.reasons import Reason, reason
 from caveman_tui.core.shrink.model import ShrunkCatalog
 
+__all__ = ["MARKER_EDITS", "TOOLS_EDITS", "Reason", "Rewrite", "Shrinker", "ToolsChange", "rewrite", "with_markers", "without"]
 
-class Reason(msgspec.Struct, frozen=True, kw_only=True):
-    """Why something was, or was not, changed."""
-
-    code: str
-    """Stable code, see `core.reasons`."""
-    text: str
-    """One sentence for a person."""
-    pointer: str = ""
-    """Where, if it is about one place."""
+MARKER_EDITS = frozenset({EditKind.TTL, EditKind.MARKER})
+TOOLS_EDITS = frozenset({EditKind.TOOLS})
 
 
 class ToolsChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,3 +46,264 @@ class Rewrite(msgspec.Struct, frozen=True, kw_only=True):
     tools: tuple[ToolsChange, ...] = ()
     warning: str = ""
     """Set where our own result was discarded and the original is sent."""
+    read: bool = False
+    """Whether the body was parsed, so that empty markers mean that there are none. `with_markers` fills them in where it wasn't."""
+
+    @property
+    def shortened(self) -> int:
+        """How many markers went from 1h to 5m."""
+        return sum(edit.kind is EditKind.TTL and edit.after == b'"5m"' for edit in self.edits)
+
+
+class Shrinker(Protocol):
+    """`core.shrink.shrink_catalog`, or one that remembers its results."""
+
+    def __call__(self, data: bytes, *, level: Level, exclude: tuple[str, ...]) -> ShrunkCatalog:
+        """Shrink a bare array of tool definitions."""
+
+
+def rewrite(body: bytes, dialect: Dialect, client: ClientKind, policy: Policy, *, shrink: Shrinker | None = None) -> Rewrite:
+    """Edit a request as the policy says. A pure function: same arguments, same result.
+
+    Never raises. What can't be read, or fails our own checks, goes out as it came, and reasons or warning say why. `shrink` is
+    `core.shrink.shrink_catalog` unless given; it is not called while shrinking is off.
+    """
+    try:
+        return _rewrite(body, dialect, client, policy, shrink)
+    except JsonRefused as refused:
+        return Rewrite(body=body, reasons=(reason(refused.code),))
+    except Exception as error:  # whatever fails in here must not cost the request
+        warning = f"Rewriting failed ({type(error).__name__}); the request went out as it came. Please report it."
+        return Rewrite(body=body, reasons=(reason("internal-error"),), warning=warning)
+
+
+def without(result: Rewrite, body: bytes, kinds: frozenset[EditKind], code: str) -> Rewrite:
+    """The same rewrite of `body` with the edits of these kinds undone, for `code` (a reason: `tools-undone`, `markers-undone`)."""
+    undone = {(edit.reason, edit.pointer) for edit in result.edits if edit.kind in kinds}
+    if not undone:
+        return result
+    edits = tuple(edit for edit in result.edits if edit.kind not in kinds)
+    tools = result.tools
+    if EditKind.TOOLS in kinds:
+        tools = tuple(msgspec.structs.replace(change, applied=False) for change in tools)
+    kept = tuple(told for told in result.reasons if (told.code, told.pointer) not in undone)
+    return msgspec.structs.replace(
+        result,
+        body=apply_edits(body, edits),
+        edits=edits,
+        reasons=(*kept, reason(code)),
+        markers_after=result.markers_before if kinds & MARKER_EDITS else result.markers_after,
+        tools=tools,
+    )
+
+
+def with_markers(result: Rewrite, body: bytes, dialect: Dialect) -> Rewrite:
+    """The same rewrite of `body` with its markers filled in where it was passed on unread. For after forwarding; never raises."""
+    if result.read or result.edits or not _has_markers(dialect):
+        return result
+    try:
+        markers = find_markers(JsonDocument(body).value)
+    except JsonRefused as refused:
+        return msgspec.structs.replace(result, reasons=(*result.reasons, reason(refused.code)), read=True)
+    return msgspec.structs.replace(
+        result, markers_before=markers, markers_after=markers, violations_before=find_violations(markers), read=True
+    )
+
+
+def _rewrite(body: bytes, dialect: Dialect, client: ClientKind, policy: Policy, shrink: Shrinker | None) -> Rewrite:
+    left_alone = _why_markers_stay(body, dialect, policy)
+    if left_alone and (policy.shrink is ShrinkMode.OFF or b"tools" not in body):
+        return Rewrite(body=body, reasons=(reason(left_alone),))
+    document = JsonDocument(body)
+    draft = _Draft(document, dialect)
+    if left_alone:
+        draft.reasons.append(reason(left_alone))
+    else:
+        draft.change_markers(client)
+    if policy.shrink is not ShrinkMode.OFF:
+        draft.change_tools(policy, shrink or _default_shrinker())
+    return draft.finish()
+
+
+class _Draft:
+    """A rewrite in the making."""
+
+    def __init__(self, document: JsonDocument, dialect: Dialect) -> None:
+        self.reasons: list[Reason] = []
+        self._document = document
+        self._dialect = dialect
+        self._before = find_markers(document.value) if _has_markers(dialect) else ()
+        self._violations = find_violations(self._before)
+        self._marker_edits: tuple[Edit, ...] = ()
+        self._tools_edits: tuple[Edit, ...] = ()
+        self._tools: list[ToolsChange] = []
+        self._warnings: list[str] = []
+
+    def change_markers(self, client: ClientKind) -> None:
+        """Loop TTL. All of its changes are made, or none."""
+        self.reasons.append(_client_reason(client))
+        plan = plan_loop_ttl(self._document.value, self._before, client)
+        self.reasons.extend(plan.reasons)
+        try:
+            self._marker_edits = tuple(marker_edit(self._document, change) for change in plan.changes)
+        except RepeatedKey as repeated:
+            self.reasons.append(reason("duplicate-key", repeated.pointer))
+            return
+        for change in plan.changes:
+            control = _value_at(self._document.value, change.path).get("cache_control")
+            if change.adds and "cache_control" in _value_at(self._document.value, change.path):
+                self.reasons.append(reason("null-marker-replaced", json_pointer(change.path)))
+            if isinstance(control, dict) and control.keys() - {"type", "ttl"}:
+                self.reasons.append(reason("marker-keys-kept", json_pointer(change.path)))
+
+    def change_tools(self, policy: Policy, shrink: Shrinker) -> None:
+        """Shrink, or measure, every tools array that the request carries."""
+        edits: list[Edit] = []
+        for path in _tools_paths(self._document.value, self._dialect):
+            pointer = json_pointer(path)
+            place = self._document.locate(path)
+            if place.repeats:
+                self.reasons.append(reason("duplicate-key", pointer))
+                continue
+            before = self._document.body[place.span.start : place.span.end]
+            try:
+                catalog = shrink(before, level=policy.level, exclude=policy.excluded_tools)
+                kept = not catalog.changed or _profile_kept(before, catalog.after)
+            except Exception as error:  # a shrinker that fails costs the saving, not the request
+                self.reasons.append(reason("tools-failed", pointer))
+                self._warnings.append(f"Shrinking the tools failed ({type(error).__name__}); they went out as they came. Please report it.")
+                continue
+            if not kept:
+                self.reasons.append(reason("tools-profile-changed", pointer))
+                self._warnings.append("Shrinking would have changed what a tool is; the tools went out as they came. Please report it.")
+                continue
+            code = _tools_code(policy, catalog)
+            applied = code == "tools-shrunk"
+            self._tools.append(ToolsChange(pointer=pointer, start=place.span.start, end=place.span.end, catalog=catalog, applied=applied))
+            if applied:
+                edits.append(
+                    Edit(
+                        pointer=pointer,
+                        start=place.span.start,
+                        end=place.span.end,
+                        kind=EditKind.TOOLS,
+                        before=before,
+                        after=catalog.after,
+                        reason=code,
+                    )
+                )
+            else:
+                self.reasons.append(reason(code, pointer, catalog.note))
+        self._tools_edits = tuple(edits)
+
+    def finish(self) -> Rewrite:
+        """Make the edits that pass the API's rules, and say what was made."""
+        body, after = self._edited()
+        if self._tools_edits and _of_tools(after) != _of_tools(self._before):
+            self.reasons.append(reason("tools-markers-changed"))
+            self._warnings.append(
+                "Shrinking would have changed a cache marker of a tool; the tools went out as they came. Please report it."
+            )
+            self._tools = [msgspec.structs.replace(change, applied=False) for change in self._tools]
+            self._tools_edits = ()
+            body, after = self._edited()
+        if self._marker_edits and (broken := find_violations(after)):
+            self.reasons.append(reason("result-illegal", broken[0].culprit, broken[0].text))
+            if not self._violations:
+                self._warnings.append(
+                    f"The edited markers would break a rule: {broken[0].text} They went out as they came. Please report it."
+                )
+            self._marker_edits = ()
+            body, after = self._edited()
+        edits = tuple(sorted((*self._marker_edits, *self._tools_edits), key=lambda edit: (edit.start, edit.end)))
+        self.reasons.extend(reason(edit.reason, edit.pointer) for edit in edits)
+        if self._marker_edits and self._violations:
+            self.reasons.append(reason("illegal-made-legal", self._violations[0].culprit, self._violations[0].text))
+        return Rewrite(
+            body=body,
+            edits=edits,
+            reasons=tuple(self.reasons),
+            markers_before=self._before,
+            markers_after=after,
+            violations_before=self._violations,
+            tools=tuple(self._tools),
+            warning=" ".join(self._warnings),
+            read=True,
+        )
+
+    def _edited(self) -> tuple[bytes, tuple[Marker, ...]]:
+        """The body with all edits that still stand, and its markers, read again from the result."""
+        edits = (*self._marker_edits, *self._tools_edits)
+        body = apply_edits(self._document.body, edits)
+        if not edits:
+            return body, self._before
+        value = JsonDocument(body).value
+        return body, find_markers(value) if _has_markers(self._dialect) else ()
+
+
+def _why_markers_stay(body: bytes, dialect: Dialect, policy: Policy) -> str:
+    """The code of why no marker is even looked at, empty where they are. Without an hour there is nothing to do."""
+    if dialect is Dialect.ANTHROPIC_COUNT_TOKENS:
+        return "count-tokens"
+    if not _has_markers(dialect):
+        return "no-cache-control"
+    if policy.loop_ttl is LoopTtlMode.OFF:
+        return "loop-ttl-off"
+    if policy.markers_refused:
+        return "markers-refused"
+    return "" if b'1h"' in body or b"\\u" in body else "no-hour-marker"
+
+
+def _has_markers(dialect: Dialect) -> bool:
+    return dialect in (Dialect.ANTHROPIC_MESSAGES, Dialect.ANTHROPIC_COUNT_TOKENS)
+
+
+def _client_reason(client: ClientKind) -> Reason:
+    if client.overridden:
+        return reason("client-overridden", detail=f"It is {client.sign}.")
+    return reason("client-headless" if client.headless else "client-interactive", detail=f"The sign: {client.sign}." if client.sign else "")
+
+
+def _tools_paths(request: Any, dialect: Dialect) -> list[Path]:
+    """Where a request carries tools: `tools`, and in Responses also the items by which Codex sends them."""
+    if not isinstance(request, dict):
+        return []
+    found: list[tuple[Path, Any]] = [(("tools",), request.get("tools"))]
+    items = request.get("input")
+    if dialect is Dialect.OPENAI_RESPONSES and isinstance(items, list):
+        for number, item in enumerate(items):
+            if isinstance(item, dict) and item.get("type") == "additional_tools":
+                found.append((("input", number, "tools"), item.get("tools")))
+    return [path for path, tools in found if isinstance(tools, list) and tools]
+
+
+def _tools_code(policy: Policy, catalog: ShrunkCatalog) -> str:
+    if not catalog.changed:
+        return "tools-unchanged"
+    if policy.shrink is not ShrinkMode.APPLY:
+        return "tools-measured"
+    return "tools-refused" if policy.tools_refused else "tools-shrunk"
+
+
+def _of_tools(markers: tuple[Marker, ...]) -> list[Marker]:
+    return [marker for marker in markers if marker.section == "tools"]
+
+
+def _value_at(value: Any, path: Path) -> Any:
+    for step in path:
+        value = value[step]
+    return value
+
+
+@lru_cache(maxsize=32)
+def _profile_kept(before: bytes, after: bytes) -> bool:
+    """Whether every tool is still the same tool. Remembered, for a conversation sends the same tools with every request."""
+    from caveman_tui.core.selection_profile import selection_profile
+
+    return selection_profile(before) == selection_profile(after)
+
+
+def _default_shrinker() -> Shrinker:
+    from caveman_tui.core.shrink import shrink_catalog
+
+    return shrink_catalog
