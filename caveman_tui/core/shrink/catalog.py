@@ -1,0 +1,63 @@
+"""Shrinks every tool of a document, wherever in it they stand, and nothing else of it."""
+
+import functools
+
+from caveman_tui.core.catalog import find_tools
+from caveman_tui.core.json_spans import JsonRefused
+from caveman_tui.core.json_tree import parse_json
+from caveman_tui.core.policy import Level
+from caveman_tui.core.shrink.model import ShrunkCatalog, ShrunkTool
+from caveman_tui.core.shrink.tool import shrink_tool
+
+SHRINKER_VERSION = "1"
+"""Changes with every release that shrinks anything to other bytes: a conversation keeps the bytes that it began with."""
+
+NOTES = {
+    "byte-order-mark": "the document starts with a byte order mark",
+    "invalid-utf-8": "the document is not UTF-8",
+    "not-json": "the document is not exactly one JSON value",
+    "too-deep": "the document nests too deep",
+}
+"""Why a document is left alone, by the code of JsonRefused."""
+
+_REMEMBERED_CATALOGS = 16
+_LARGEST_REMEMBERED = 1 << 20
+
+
+def shrink_catalog(data: bytes, *, level: Level = Level.STANDARD, exclude: tuple[str, ...] = ()) -> ShrunkCatalog:
+    """Return the document `data` with its tools shrunk to `level`. Tools named in `exclude` stay as they are.
+
+    `after` is `before`, with a note, where the document is not exactly one JSON value in UTF-8 (NaN and a byte order mark included),
+    holds no tools, or can't be made shorter. Between the tools not a byte changes. Never raises on any bytes.
+    """
+    if len(data) > _LARGEST_REMEMBERED:
+        return _shrink(data, level, exclude)
+    return _shrink_remembered(data, level, exclude)
+
+
+def _shrink(data: bytes, level: Level, exclude: tuple[str, ...]) -> ShrunkCatalog:
+    try:
+        if b"NaN" in data or b"Infinity" in data:
+            parse_json(data)
+        found = find_tools(data)
+    except JsonRefused as refused:
+        return ShrunkCatalog(before=data, after=data, level=level, note=NOTES[refused.code])
+    tools = []
+    pieces: list[bytes] = []
+    position = 0
+    for tool in found:
+        before = data[tool.start : tool.end]
+        excluded = tool.name in exclude
+        after = before if excluded else shrink_tool(before, tool.name, level)
+        tools.append(ShrunkTool(name=tool.name, pointer=tool.pointer, before=before, after=after, excluded=excluded))
+        pieces += (data[position : tool.start], after)
+        position = tool.end
+    pieces.append(data[position:])
+    after = b"".join(pieces)
+    if after == data:
+        note = "nothing in it can be made shorter" if tools else "no tools were found in it"
+        return ShrunkCatalog(before=data, after=data, level=level, tools=tuple(tools), note=note)
+    return ShrunkCatalog(before=data, after=after, level=level, tools=tuple(tools))
+
+
+_shrink_remembered = functools.lru_cache(maxsize=_REMEMBERED_CATALOGS)(_shrink)

@@ -1,0 +1,199 @@
+"""Reads one tool: which of its members are annotation and may go, and which strings are descriptions of what.
+
+Nothing is looked for by name alone. A walk starts at the schemas that `anatomy` names and follows the keywords under which schemas
+lie; only there does `title` mean a title. As a property's name, inside a default or a vendor's object, and on the tool's envelope it stays.
+"""
+
+from typing import Any, NamedTuple
+
+from caveman_tui.core.catalog import INPUT_SCHEMAS, Anatomy
+from caveman_tui.core.json_schema import ALTERNATIVES, ANNOTATIONS, MANY, NAMED, ONE, REFERENCES, looks_like_schema
+from caveman_tui.core.json_spans import JsonRefused
+from caveman_tui.core.json_tree import DEEPEST, Path, Repeated, json_text
+from caveman_tui.core.schema_references import Member, referenced_members
+from caveman_tui.core.shrink.model import ToolContext
+
+WATCHED = ANNOTATIONS | {"description"}
+"""Keys that a survey reports wherever they stand, so that its report can be laid beside the bytes."""
+
+
+class Description(NamedTuple):
+    """A description that a model reads."""
+
+    path: Path
+    """From the tool's root."""
+    text: str
+    parameter: str
+    """The parameter that it belongs to, empty for the tool's own."""
+
+
+class Sighting(NamedTuple):
+    """One member with a watched key, wherever in the tool."""
+
+    key: str
+    removable: bool = False
+    description: Description | None = None
+
+
+class RepeatedKey(Exception):
+    """An object of the tool has a key twice, and which of the two counts is the reader's choice."""
+
+
+class Survey:
+    """All members with a watched key in the order of the document, and what the tool says of itself structurally.
+
+    Raises RepeatedKey, or JsonRefused where it nests too deep.
+    """
+
+    def __init__(self, tool: dict[str, Any], tool_anatomy: Anatomy, name: str) -> None:
+        self._parameters: set[str] = set()
+        self._constants: set[str] = set()
+        self._defaults: set[str] = set()
+        self._name = name
+        self._anatomy = tool_anatomy
+        ends = (*tool_anatomy.schemas, tool_anatomy.description or ())
+        self._ways = {end[:length] for end in ends for length in range(1, len(end) + 1)}
+        self._members: list[Member] = []
+        self._sightings: list[Sighting] = []
+        self._schemas: list[dict[str, Any]] = []
+        self._has_references = False
+        self._is_input = True
+        self._walk_envelope(tool, (), 0)
+        self._keep_what_is_referenced()
+
+    @property
+    def sightings(self) -> list[Sighting]:
+        """Every watched member, in document order."""
+        return self._sightings
+
+    def context(self, parameter: str) -> ToolContext:
+        """What a description of `parameter` may be compared with."""
+        return ToolContext(
+            tool=self._name,
+            parameters=frozenset(self._parameters),
+            enum_values=frozenset(self._constants),
+            defaults=frozenset(self._defaults),
+            parameter=parameter,
+        )
+
+    def _keep_what_is_referenced(self) -> None:
+        if not self._has_references or not any(sighting.removable for sighting in self._sightings):
+            return
+        removable = {member for member, sighting in zip(self._members, self._sightings, strict=True) if sighting.removable}
+        kept = referenced_members(self._schemas, lambda node, key, _: (id(node), key) in removable)
+        for index, member in enumerate(self._members):
+            if member in kept and self._sightings[index].removable:
+                self._sightings[index] = Sighting(member[1])
+
+    def _see(self, node: dict[str, Any], sighting: Sighting) -> None:
+        self._members.append((id(node), sighting.key))
+        self._sightings.append(sighting)
+
+    def _walk_envelope(self, node: dict[str, Any], path: tuple[str, ...], depth: int) -> None:
+        if path in self._anatomy.schemas:
+            self._is_input = path[-1:] == () or path[-1] in INPUT_SCHEMAS
+            self._schemas.append(node)
+            self._walk_schema(node, path, "", depth, keeps_title=path == ())
+            return
+        _check(node, depth)
+        for key, value in node.items():
+            here = (*path, key)
+            if key in WATCHED:
+                own = here == self._anatomy.description and isinstance(value, str)
+                self._see(node, Sighting(key, description=Description(here, value, "") if own else None))
+            if isinstance(value, dict) and here in self._ways:
+                self._walk_envelope(value, here, depth + 1)
+            else:
+                self._walk_data(value, depth + 1)
+
+    def _walk_schema(self, node: Any, path: Path, parameter: str, depth: int, *, keeps_title: bool = False) -> None:
+        if not isinstance(node, dict):
+            self._walk_data(node, depth)
+            return
+        _check(node, depth)
+        if self._is_input:
+            self._note_constants(node)
+        for key, value in node.items():
+            if key in WATCHED:
+                if key == "description":
+                    text = Description((*path, key), value, parameter) if isinstance(value, str) else None
+                    self._see(node, Sighting(key, description=text))
+                else:
+                    self._see(node, Sighting(key, removable=not (keeps_title and key == "title") and is_annotation(key, value)))
+            elif key in REFERENCES:
+                self._has_references = True
+            if not isinstance(value, dict | list):
+                continue
+            below = (*path, key)
+            if isinstance(value, dict):
+                if key in ONE:
+                    self._walk_schema(value, below, parameter, depth + 1)
+                elif key in NAMED:
+                    self._walk_named(key, value, below, parameter, depth + 1)
+                else:
+                    self._walk_data(value, depth + 1)
+            elif key in MANY:
+                for index, item in enumerate(value):
+                    keeps = key in ALTERNATIVES and isinstance(item, dict) and ("const" in item or "enum" in item)
+                    self._walk_schema(item, (*below, index), parameter, depth + 2, keeps_title=keeps)
+            else:
+                self._walk_data(value, depth + 1)
+
+    def _walk_named(self, keyword: str, names: dict[str, Any], path: Path, parameter: str, depth: int) -> None:
+        _check(names, depth)
+        for name, value in names.items():
+            if name in WATCHED:
+                self._see(names, Sighting(name))
+            if keyword == "properties":
+                if self._is_input:
+                    self._parameters.add(name)
+                self._walk_schema(value, (*path, name), name, depth + 1)
+            else:
+                self._walk_schema(value, (*path, name), parameter, depth + 1)
+
+    def _walk_data(self, node: Any, depth: int) -> None:
+        if isinstance(node, dict):
+            _check(node, depth)
+            for key, value in node.items():
+                if key in WATCHED:
+                    self._see(node, Sighting(key))
+                elif key in REFERENCES:
+                    self._has_references = True
+                if isinstance(value, dict | list):
+                    self._walk_data(value, depth + 1)
+        elif isinstance(node, list):
+            for item in node:
+                if isinstance(item, dict | list):
+                    self._walk_data(item, depth + 1)
+
+    def _note_constants(self, node: dict[str, Any]) -> None:
+        if "default" in node:
+            self._defaults.add(_plain(node["default"]))
+        if "const" in node:
+            self._constants.add(_plain(node["const"]))
+        values = node.get("enum")
+        if isinstance(values, list):
+            self._constants.update(map(_plain, values))
+
+
+def is_annotation(keyword: str, value: Any) -> bool:
+    """Whether a schema's member is one that says nothing about valid calls, by its keyword and by the type that the keyword's value has.
+
+    With a value of another type it is no annotation but a mistake, such as a property outside `properties`, and nothing is known about it.
+    """
+    if keyword in ("title", "$comment", "$schema"):
+        return isinstance(value, str)
+    if keyword == "examples":
+        return isinstance(value, list)
+    return keyword == "example" and not (isinstance(value, dict) and looks_like_schema(value))
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json_text(value)
+
+
+def _check(node: dict[str, Any], depth: int) -> None:
+    if depth > DEEPEST:
+        raise JsonRefused("too-deep")
+    if isinstance(node, Repeated):
+        raise RepeatedKey
