@@ -51,12 +51,16 @@ _SECTIONS = re.compile(
     r"|(?P<parameters>(?:input )?(?:args|arguments|parameters|params|inputs?|takes|options|fields|properties)|参数(?:说明)?|输入(?:参数)?"
     r"|매개변수|파라미터|引数|パラメータ|parámetros|argumentos|paramètres|parameter|argumente|parametri|parâmetros)$"
     r"|(?P<benefits>(?:(?:key|main|core|performance|advanced) )*(?:benefits|advantages|highlights|optimi[sz]ations)"
+    r"|.{0,60}\b(?:will result in|results in|leads to|ensures you|helps you|lets you)|(?:smart|automatic|intelligent|built-in) \w+|capabilities|best suited (?:for )?use cases?.{0,20}"
     r"|why (?:use )?(?:this|it).{0,20}|(?:this (?:tool )?is )?(?:particularly|especially|very|also )*(?:useful|helpful|valuable|handy) (?:for|when|if|in)\b.{0,30}"
     r"|(?:perfect|ideal|great|best suited|excellent) (?:for|use cases?|when)\b.{0,30}|优势|特点|优点)$",
     re.IGNORECASE,
 )
 _HASHES = re.compile(r"#+")
 _COLON = (":", "：")
+_SETTING = re.compile(r"\w+=")
+_EXAMPLE_ITEM = re.compile(r"[-*•]\s+(?:examples?|e\.g\.|示例|例如|예시)\s*[:：]", re.IGNORECASE)
+_UTTERANCE = re.compile(r"[-*•]\s+(?:\w+: )?(?:\"[^\"]*\"|“[^”]*”)(?: (?:->|→) .*)?$")
 
 
 def section_of(line: str) -> Section:
@@ -96,10 +100,15 @@ def parse(text: str) -> list[Block]:
         size = sum(len(lines[i]) + 1 for i in range(index, last)) - 1
         block = Block(kind, at, at + size, indent, after_blank=blank)
         if kind in (LineKind.TEXT, LineKind.BULLET, LineKind.FIELD, LineKind.HEADING):
-            block.is_head = kind is LineKind.HEADING or stripped.endswith(_COLON)
+            block.is_head = kind is LineKind.HEADING or (stripped.endswith(_COLON) and _SETTING.match(stripped) is None)
             if block.is_head or kind is LineKind.FIELD:
                 block.own_section = section_of(stripped)
                 block.is_head = block.is_head or block.own_section in (Section.RETURNS, Section.EXAMPLES)
+        if kind is LineKind.BULLET and not block.is_head:
+            if _EXAMPLE_ITEM.match(stripped):
+                block.own_section = Section.EXAMPLES
+            elif stripped.count(" ") > 3 and _UTTERANCE.match(stripped):
+                block.own_section = Section.DIALOGUE
         blocks.append(block)
         at += size + 1
         index = last

@@ -11,11 +11,13 @@ from caveman_tui.core.shrink.markers import has_marker
 from caveman_tui.core.shrink.model import ToolContext
 from caveman_tui.core.shrink.repetition import Earlier
 from caveman_tui.core.shrink.sentences import sentence_ends
-from caveman_tui.core.shrink.signals import STRONG, signals_of
+from caveman_tui.core.shrink.signals import STRONG, WEAK, signals_of
 
 _VERBATIM = (LineKind.FENCE, LineKind.CODE, LineKind.TABLE)
 _COLON = (":", "：")
 _SHORT_LEAD = 25
+_SENTENCE_ENDS = ".!?。！？"
+_OUTWEIGH_BENEFITS = frozenset({"prohibition", "exclusive", "only", "default", "prerequisite"})
 _ANNOUNCED = {"return-shape": Section.RETURNS, "marketing": Section.BENEFITS, "rationale": Section.BENEFITS}
 """What the lines below a dropped line with a colon are."""
 
@@ -188,18 +190,28 @@ def _judge_sentence(
     if restated.repeats_schema(text, block.kind is LineKind.FIELD, block.section, context, lead):
         _drop(piece, "restated-schema", "says only what the schema says")
         return
-    if block.section is Section.BENEFITS and not signals & STRONG:
+    if block.section is Section.BENEFITS and not signals & _OUTWEIGH_BENEFITS:
         _drop(piece, "marketing", "says what it is good for, not how to call it")
         return
     rule = filler_of(text)
     if rule is not None and not signals & rule.unless:
         _drop(piece, rule.kind, rule.why)
         return
+    if signals <= WEAK and _is_prose(piece, block, text):
+        _drop(piece, "background", "nothing in it bears on choosing or calling")
+        return
     if text.endswith(_COLON) and not signals & STRONG:
         piece.bare = True
     strongest = next((kind for kind in ("prohibition", "bound", "default", "format", "exclusive", "prerequisite", "destructive") if kind in signals), "")
     if strongest or signals:
         _keep(piece, strongest or min(signals), "shows signs of " + (strongest or min(signals)))
+
+
+def _is_prose(piece: Piece, block: Block, text: str) -> bool:
+    """Whether a piece is a full sentence that stands for itself: no heading, no item of a list."""
+    if text[-1] not in _SENTENCE_ENDS or len(text) < _SHORT_LEAD:
+        return False
+    return block.kind is LineKind.TEXT or piece.start > block.start
 
 
 def _judge_examples(made: Plan, context: ToolContext, waiting: list[Piece]) -> None:

@@ -57,8 +57,14 @@ RULES = (
     _rule(
         "restated-schema",
         "lists arguments that the schema names",
-        _START + r"(?:(?:it|this tool|the tool|also|optionally) )*(?:accepts?|takes?|you (?:must|can|should) provide|optionally accepts?|also accepts?)\b",
-        *_HARD, "prerequisite", "literal", "format", "condition", "unit", "default",
+        _START + r"(?:(?:it|this tool|the tool|also|optionally) )*(?:accepts?|takes?|optionally accepts?|also accepts?)\b",
+        "prohibition", "exclusive", "only", "bound", "literal", "format", "unit", "prerequisite",
+    ),
+    _rule(
+        "naming",
+        "says what people may call it",
+        _START + r"(?:this|the) (?:command|tool|function|server) (?:can|may) (?:also )?be (?:referenced|referred to|called|invoked|mentioned) (?:as|by)\b",
+        *_HARD,
     ),
     _rule(
         "implementation",
