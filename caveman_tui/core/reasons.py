@@ -38,6 +38,7 @@ REASONS: dict[str, str] = {
     "no-free-slot": "All four markers are in use: the loop keeps 1h rather than risk the whole turn.",
     "no-slot-to-re-anchor": "The previous prompt lies out of reach, but all four markers are in use.",
     "result-illegal": "The edited markers would break a rule of the API, so they stay as they came.",
+    "request-illegal": "The request breaks a rule of the API as its client made it, and will be refused.",
     "duplicate-key": "A key stands twice on the way to this place, and who reads it decides which counts, so nothing there is changed.",
     "markers-undone": "The provider refused the request, so it was sent again with its markers as they came.",
     # client

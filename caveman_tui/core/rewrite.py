@@ -217,7 +217,9 @@ class _Draft:
             body, after = self._edited()
         edits = tuple(sorted((*self._marker_edits, *self._tools_edits), key=lambda edit: (edit.start, edit.end)))
         self.reasons.extend(reason(edit.reason, edit.pointer) for edit in edits)
-        if self._marker_edits and self._violations:
+        if not self._marker_edits:
+            self.reasons.extend(reason("request-illegal", broken.culprit, broken.text) for broken in self._violations)
+        elif self._violations:
             self.reasons.append(reason("illegal-made-legal", self._violations[0].culprit, self._violations[0].text))
         return Rewrite(
             body=body,
