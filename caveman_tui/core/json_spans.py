@@ -64,7 +64,7 @@ class JsonDocument:
                 raise JsonRefused("invalid-utf-8") from error
         self.body = body
         self.value: Any = _parse(body, fast=fast)
-        """The whole document. Of a repeated key the last value; a number may be None."""
+        """The whole document. Of a repeated key the last value; None for an integer longer than Python converts."""
         self.root = Span(_skip_space(body, 0), len(body.rstrip(_SPACE)))
         self._fast = fast
         self._view = memoryview(body)
@@ -199,11 +199,14 @@ _object_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _array_decoder = msgspec.json.Decoder(list[msgspec.Raw])
 
 
-def _ignore(_: str) -> None:
-    """A number's value: only its extent matters, and Python refuses to convert very long ones."""
+def _integer(text: str) -> int | None:
+    try:
+        return int(text)
+    except ValueError:
+        return None
 
 
-_scanner = json.JSONDecoder(parse_int=_ignore, parse_float=_ignore, parse_constant=_ignore)
+_scanner = json.JSONDecoder(parse_int=_integer)
 
 
 class _Mismatch(Exception):
