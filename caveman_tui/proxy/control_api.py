@@ -13,6 +13,7 @@ from aiohttp import web
 from caveman_tui.core.policy import Level
 from caveman_tui.core.shrink.model import ShrunkCatalog
 from caveman_tui.protocol.control import INSTANCE_HEADER, CatalogDetail, ConversationList, PinChange, Problem, SettingsChange, Status
+from caveman_tui.protocol.discovery import WorkerRecord, remove_record, write_record
 from caveman_tui.protocol.events import Settings
 from caveman_tui.proxy import codings
 from caveman_tui.proxy.bodies import BodyUnavailable, KeptBody
@@ -51,8 +52,16 @@ class WorkerFacade(Protocol):
 class ControlApi:
     """Serves the control API on a Unix socket (0600 in a 0700 directory), or on loopback TCP behind a token without one."""
 
-    def __init__(self, log: ExchangeLog, conversations: Conversations, worker: WorkerFacade, *, socket_path: Path | None) -> None:
-        """`socket_path` None means loopback TCP."""
+    def __init__(
+        self,
+        log: ExchangeLog,
+        conversations: Conversations,
+        worker: WorkerFacade,
+        *,
+        socket_path: Path | None,
+        records: Path | None = None,
+    ) -> None:
+        """`socket_path` None means loopback TCP; `records` is the directory in which others look for running workers."""
         self.socket_path = socket_path
         self.port = 0
         """Of loopback TCP, once started without a socket."""
@@ -60,10 +69,15 @@ class ControlApi:
         self._log = log
         self._conversations = conversations
         self._worker = worker
+        self._records = records
+        self._record: WorkerRecord | None = None
         self._runner: web.AppRunner | None = None
 
     async def start(self) -> None:
-        """Begin to listen. Raises OSError where the socket can't be made or belongs to a live worker."""
+        """Begin to listen, and leave a record that says so; the proxy's port has to be known by now.
+
+        Raises OSError where the socket can't be made or belongs to a live worker, or the record can't be written.
+        """
         app = web.Application(client_max_size=_REQUEST_LIMIT_BYTES, middlewares=[self._guard])
         app.router.add_get("/v1/status", self._status)
         app.router.add_get("/v1/events", self._events)
@@ -79,22 +93,42 @@ class ControlApi:
         await runner.setup()
         try:
             listener = open_control_socket(self.socket_path)
+            if self.socket_path is None:
+                self.port = listener.getsockname()[1]
             await web.SockSite(runner, listener).start()
+            self._runner = runner
+            await self._leave_record()
         except BaseException:
             await runner.cleanup()
             raise
-        if self.socket_path is None:
-            self.port = listener.getsockname()[1]
-        self._runner = runner
 
     async def stop(self) -> None:
-        """Let followers read to the end, close, and remove the socket."""
+        """Let followers read to the end, close, and remove record and socket."""
         self._log.ring.close()
+        if self._records is not None and self._record is not None:
+            await asyncio.to_thread(remove_record, self._records, self._record.port, self._record.instance)
         if self._runner is not None:
             await self._runner.cleanup()
             self._runner = None
             if self.socket_path is not None:
                 remove_control_socket(self.socket_path)
+
+    async def _leave_record(self) -> None:
+        if self._records is None:
+            return
+        status = self._worker.status()
+        self._record = WorkerRecord(
+            pid=status.pid,
+            instance=status.instance,
+            version=status.version,
+            host=status.host,
+            port=status.port,
+            started_at=status.started_at,
+            socket=str(self.socket_path or ""),
+            control_port=self.port,
+            token=self.token,
+        )
+        await asyncio.to_thread(write_record, self._records, self._record)
 
     @web.middleware
     async def _guard(self, request: web.Request, handler: _Handler) -> web.StreamResponse:

@@ -14,7 +14,7 @@ from caveman_tui.core.rewrite import ToolsChange
 from caveman_tui.core.shrink.model import ShrunkCatalog, ShrunkTool
 from caveman_tui.protocol import events
 from caveman_tui.protocol.control import Status, StoreStatus
-from caveman_tui.protocol.discovery import WorkerRecord
+from caveman_tui.protocol.discovery import WorkerRecord, live_workers, records
 from caveman_tui.protocol.events import AnyEvent, Settings
 from caveman_tui.proxy.control_api import ControlApi
 from caveman_tui.proxy.conversations import Conversations
@@ -27,12 +27,12 @@ from caveman_tui.traffic.source import Refused, ResyncNeeded, WorkerGone
 class Harness:
     """A worker without a data path: all that the control API asks of one."""
 
-    def __init__(self, socket_path: Path | None) -> None:
+    def __init__(self, socket_path: Path | None, records: Path | None = None) -> None:
         self.log = ExchangeLog()
         self.conversations = Conversations()
         self.settings = Settings()
         self.stop_requested = False
-        self.api = ControlApi(self.log, self.conversations, self, socket_path=socket_path)
+        self.api = ControlApi(self.log, self.conversations, self, socket_path=socket_path, records=records)
 
     def status(self) -> Status:
         return Status(
@@ -334,3 +334,14 @@ async def test_loopback_tcp_wants_the_token() -> None:
                 await stranger.status()
     assert len(harness.api.token) >= 32
     await harness.api.stop()
+
+
+async def test_a_worker_is_found_by_its_record_while_it_runs(socket_path: Path, tmp_path: Path) -> None:
+    harness = Harness(socket_path, tmp_path)
+    await harness.api.start()
+    (record,) = live_workers(tmp_path) or records(tmp_path)
+    assert (record.instance, record.port, record.socket) == (harness.log.instance, 1, str(socket_path))
+    async with WorkerClient(record) as client:
+        assert (await client.status()).instance == record.instance
+    await harness.api.stop()
+    assert list(records(tmp_path)) == []
