@@ -1,6 +1,6 @@
 """Which units of a tidied description stay at a level, and why."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from caveman_tui.core.policy import Level
 from caveman_tui.core.shrink import examples, restated
@@ -17,6 +17,7 @@ _VERBATIM = (LineKind.FENCE, LineKind.CODE, LineKind.TABLE)
 _COLON = (":", "：")
 _SHORT_LEAD = 25
 _SENTENCE_ENDS = ".!?。！？"
+_DROPPED_SECTIONS = (Section.RETURNS, Section.DIALOGUE)
 _OUTWEIGH_BENEFITS = frozenset({"prohibition", "exclusive", "only", "default", "prerequisite"})
 _ANNOUNCED = {"return-shape": Section.RETURNS, "marketing": Section.BENEFITS, "rationale": Section.BENEFITS}
 """What the lines below a dropped line with a colon are."""
@@ -44,6 +45,8 @@ class Plan:
     text: str
     blocks: list[Block]
     pieces: list[Piece]
+    dangling: set[int] = field(default_factory=set)
+    """Blocks that end with a colon and stay although nothing below them does."""
 
     def of(self, piece: Piece) -> str:
         """Return the text of a piece."""
@@ -198,6 +201,9 @@ def _judge_sentence(
         _drop(piece, rule.kind, rule.why)
         return
     if signals <= WEAK and _is_prose(piece, block, text):
+        if restated.names_tool_anew(text, context, lead):
+            _keep(piece, "purpose", "says what the tool's name says")
+            return
         _drop(piece, "background", "nothing in it bears on choosing or calling")
         return
     if text.endswith(_COLON) and not signals & STRONG:
@@ -280,6 +286,8 @@ def _settle_heads(made: Plan) -> None:
                     _drop(piece, "heading", "nothing is left below it")
         elif last.kept and made.of(last).endswith(_COLON):
             for child in below:
-                if blocks[child].section not in (Section.RETURNS, Section.DIALOGUE) or last.lead:
+                if blocks[child].section not in _DROPPED_SECTIONS or last.lead:
                     for piece in by_block[child]:
                         _keep(piece, piece.kind, "announced by the line above")
+            if not any(alive(child) for child in below):
+                made.dangling.add(index)

@@ -94,6 +94,8 @@ def _joined(made: Plan) -> str:
         if not line:
             cut_lines = True
             continue
+        if index in made.dangling:
+            line.append(f" {CUT_SIGN}")
         body = "".join(line)
         if out:
             out.append("\n\n" if blank or (cut_lines and out[-1][-1] not in _ENDED) else "\n")

@@ -2,7 +2,10 @@
 
 import re
 
-_KEY = re.compile(r"(?:^|[\s{(,;\[\"'`&?*-])([A-Za-z_][\w.\-]*)[\"'`]?(?:=(?![=>])|\"\s*:\s|:\s+[\[{\"'\d])", re.MULTILINE)
+_KEY = re.compile(r"(?<![\w.])([A-Za-z_][\w.\-]*)=(?![=>])|[\"']([A-Za-z_][\w.\-]*)[\"']\s*:\s|[{,]\s*([A-Za-z_]\w*):\s")
+_CONSTANTS = frozenset({"True", "False", "None", "true", "false", "null"})
+_ASSIGNED = re.compile(r"^[A-Za-z_]\w*=")
+_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?%?$")
 _BARE = re.compile(r"(?:^|\s)[A-Za-z_]\w*=([A-Za-z][\w\-]*)\s*$", re.MULTILINE)
 _LITERAL = re.compile(r"\"([^\"\n]{1,80})\"|(?<!\w)'([^'\n]{1,80})'(?!\w)|`([^`\n]{1,80})`|([^\s\"'`,()]*(?:[A-Za-z0-9][^\w\s\"'`,.()’\-…]|\d[.\-]|[^\w\s\"'`,.()*\-•+…‘’“”>→=:][A-Za-z0-9])[^\s\"'`,()]*)")
 _TEMPLATE = re.compile(r"<[a-z][\w|\- ]*>|\{\{?[a-z_]+\}\}?")
@@ -17,22 +20,23 @@ def value_shapes(text: str) -> set[str]:
     shapes = set()
     for found in _LITERAL.finditer(text):
         literal = found.group(found.lastindex or 0)
-        if literal.count(" ") > 2:
+        literal = _ASSIGNED.sub("", literal).strip("\"'`")
+        if literal.count(" ") > 2 or _NUMBER.match(literal):
             continue
         signs = set(_SPACES.sub("", _NUMBERS.sub("9", _WORDS.sub("", literal.strip(".,;:!?()[]{}")))))
-        if signs - set("9_'\"()[]{},!?"):
+        if signs - set("9_'\"()[]{},!?=") and (signs != {"-"}):
             shapes.add("".join(sorted(signs)))
     return shapes
 
 
 def names(text: str) -> set[str]:
     """Return the argument names that an example sets."""
-    return set(_KEY.findall(text))
+    return {name for found in _KEY.findall(text) for name in found if name}
 
 
 def bare_values(text: str) -> set[str]:
     """Return the unquoted words that an example gives to arguments, one a line."""
-    return set(_BARE.findall(text))
+    return set(_BARE.findall(text)) - _CONSTANTS
 
 
 def words(text: str) -> set[str]:

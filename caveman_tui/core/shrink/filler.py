@@ -38,7 +38,7 @@ RULES = (
         + r"(?:(?:it|this|also|then|and|which|the (?:tool|function|method|operation|response|result|output|call)|this (?:tool|function|method|operation)|(?:the )?tool) )*(?:also |then |will |simply )*"
         r"(?:returns?\b|outputs? (?:is|are|include|contain)|responds? with|yields?\b|produces\b|(?:the )?(?:response|results?|output|returned \w+)(?: \w+)? (?:is|are|includes?|contains?|will|has|have|shows?|consists?)\b)"
         r"|^(?:…\s*)?(?:返回|将返回|会返回|返回值)",
-        *_HARD, "default", "prerequisite",
+        *_HARD, "default", "prerequisite", "chain",
     ),
     _rule(
         "marketing",
@@ -58,7 +58,7 @@ RULES = (
         "restated-schema",
         "lists arguments that the schema names",
         _START + r"(?:(?:it|this tool|the tool|also|optionally) )*(?:accepts?|takes?|optionally accepts?|also accepts?)\b",
-        "prohibition", "exclusive", "only", "bound", "literal", "format", "unit", "prerequisite",
+        "prohibition", "exclusive", "only", "bound", "literal", "format", "unit", "prerequisite", "default", "choices",
     ),
     _rule(
         "naming",

@@ -31,5 +31,11 @@ def repeats_schema(text: str, is_field: bool, section: Section, context: ToolCon
     return _stems(field.group(2)) <= known
 
 
+def names_tool_anew(text: str, context: ToolContext, lead: str) -> bool:
+    """Whether a sentence has words of the tool's name which the lead has not: then it says what the tool is for."""
+    fresh = {word for word in _stems(context.tool) - _stems(lead) if len(word) > 2}
+    return bool(fresh & _stems(text))
+
+
 def _stems(text: str) -> set[str]:
     return {word.lower().rstrip("s") for part in _WORD.findall(text) for word in (_PARTS.findall(part) or [part])}

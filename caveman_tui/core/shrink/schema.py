@@ -4,7 +4,10 @@ Nothing is looked for by name alone. A walk starts at the schemas that `anatomy`
 lie; only there does `title` mean a title. As a property's name, inside a default or a vendor's object, and on the tool's envelope it stays.
 """
 
+from enum import Enum, auto
 from typing import Any, NamedTuple
+
+import msgspec
 
 from caveman_tui.core.catalog import INPUT_SCHEMAS, Anatomy
 from caveman_tui.core.json_schema import ALTERNATIVES, ANNOTATIONS, MANY, NAMED, ONE, REFERENCES, looks_like_schema
@@ -15,6 +18,26 @@ from caveman_tui.core.shrink.model import ToolContext
 
 WATCHED = ANNOTATIONS | {"description"}
 """Keys that a survey reports wherever they stand, so that its report can be laid beside the bytes."""
+
+
+class _Role(Enum):
+    DESCRIPTION = auto()
+    ANNOTATION = auto()
+    SCHEMAS = auto()
+    NAMED = auto()
+    CONSTANT = auto()
+    REFERENCE = auto()
+
+
+_ROLES = (
+    {"description": _Role.DESCRIPTION}
+    | dict.fromkeys(ANNOTATIONS, _Role.ANNOTATION)
+    | dict.fromkeys(ONE | MANY, _Role.SCHEMAS)
+    | dict.fromkeys(NAMED, _Role.NAMED)
+    | dict.fromkeys(("default", "const", "enum"), _Role.CONSTANT)
+    | dict.fromkeys(REFERENCES, _Role.REFERENCE)
+)
+"""What a keyword's value is; one that is not here holds data."""
 
 
 class Description(NamedTuple):
@@ -56,6 +79,7 @@ class Survey:
         self._members: list[Member] = []
         self._sightings: list[Sighting] = []
         self._schemas: list[dict[str, Any]] = []
+        self._own_context: ToolContext | None = None
         self._has_references = False
         self._is_input = True
         self._walk_envelope(tool, (), 0)
@@ -68,13 +92,14 @@ class Survey:
 
     def context(self, parameter: str) -> ToolContext:
         """What a description of `parameter` may be compared with."""
-        return ToolContext(
-            tool=self._name,
-            parameters=frozenset(self._parameters),
-            enum_values=frozenset(self._constants),
-            defaults=frozenset(self._defaults),
-            parameter=parameter,
-        )
+        if self._own_context is None:
+            self._own_context = ToolContext(
+                tool=self._name,
+                parameters=frozenset(self._parameters),
+                enum_values=frozenset(self._constants),
+                defaults=frozenset(self._defaults),
+            )
+        return msgspec.structs.replace(self._own_context, parameter=parameter) if parameter else self._own_context
 
     def _keep_what_is_referenced(self) -> None:
         if not self._has_references or not any(sighting.removable for sighting in self._sightings):
@@ -111,33 +136,33 @@ class Survey:
             self._walk_data(node, depth)
             return
         _check(node, depth)
-        if self._is_input:
-            self._note_constants(node)
+        depth += 1
         for key, value in node.items():
-            if key in WATCHED:
-                if key == "description":
-                    text = Description((*path, key), value, parameter) if isinstance(value, str) else None
-                    self._see(node, Sighting(key, description=text))
-                else:
-                    self._see(node, Sighting(key, removable=not (keeps_title and key == "title") and is_annotation(key, value)))
-            elif key in REFERENCES:
-                self._has_references = True
-            if not isinstance(value, dict | list):
-                continue
-            below = (*path, key)
-            if isinstance(value, dict):
-                if key in ONE:
-                    self._walk_schema(value, below, parameter, depth + 1)
-                elif key in NAMED:
-                    self._walk_named(key, value, below, parameter, depth + 1)
-                else:
-                    self._walk_data(value, depth + 1)
-            elif key in MANY:
+            role = _ROLES.get(key)
+            if role is None:
+                if isinstance(value, dict | list):
+                    self._walk_data(value, depth)
+            elif role is _Role.DESCRIPTION:
+                text = Description((*path, key), value, parameter) if isinstance(value, str) else None
+                self._see(node, Sighting(key, False, text))
+                self._walk_data(value, depth)
+            elif role is _Role.ANNOTATION:
+                self._see(node, Sighting(key, is_annotation(key, value) and not (keeps_title and key == "title")))
+                self._walk_data(value, depth)
+            elif role is _Role.NAMED and isinstance(value, dict):
+                self._walk_named(key, value, (*path, key), parameter, depth)
+            elif role is _Role.SCHEMAS and isinstance(value, dict) and key in ONE:
+                self._walk_schema(value, (*path, key), parameter, depth)
+            elif role is _Role.SCHEMAS and isinstance(value, list) and key in MANY:
                 for index, item in enumerate(value):
                     keeps = key in ALTERNATIVES and isinstance(item, dict) and ("const" in item or "enum" in item)
-                    self._walk_schema(item, (*below, index), parameter, depth + 2, keeps_title=keeps)
+                    self._walk_schema(item, (*path, key, index), parameter, depth + 1, keeps_title=keeps)
             else:
-                self._walk_data(value, depth + 1)
+                if role is _Role.CONSTANT and self._is_input:
+                    self._note_constant(key, value)
+                elif role is _Role.REFERENCE:
+                    self._has_references = True
+                self._walk_data(value, depth)
 
     def _walk_named(self, keyword: str, names: dict[str, Any], path: Path, parameter: str, depth: int) -> None:
         _check(names, depth)
@@ -166,14 +191,13 @@ class Survey:
                 if isinstance(item, dict | list):
                     self._walk_data(item, depth + 1)
 
-    def _note_constants(self, node: dict[str, Any]) -> None:
-        if "default" in node:
-            self._defaults.add(_plain(node["default"]))
-        if "const" in node:
-            self._constants.add(_plain(node["const"]))
-        values = node.get("enum")
-        if isinstance(values, list):
-            self._constants.update(map(_plain, values))
+    def _note_constant(self, key: str, value: Any) -> None:
+        if key == "default":
+            self._defaults.add(_plain(value))
+        elif key == "const":
+            self._constants.add(_plain(value))
+        elif isinstance(value, list):
+            self._constants.update(map(_plain, value))
 
 
 def is_annotation(keyword: str, value: Any) -> bool:

@@ -13,8 +13,8 @@ from caveman_tui.core.shrink.model import ShrunkDescription, ShrunkTool
 from caveman_tui.core.shrink.schema import WATCHED, RepeatedKey, Sighting, Survey
 from caveman_tui.core.shrink.splicing import Splice, member_removals, respelled, spliced
 
-_KEY = re.compile(rf'(?<!\\)"({"|".join(map(re.escape, sorted(WATCHED)))})"[ \t\n\r]*:[ \t\n\r]*')
-"""A watched member. Inside a string a quotation mark follows a backslash, and only a key's is followed by a colon."""
+_KEY = re.compile(rf'"({"|".join(map(re.escape, sorted(WATCHED)))})"[ \t\n\r]*:[ \t\n\r]*')
+"""A watched member, unless a backslash stands before it: inside a string one does, and only a key is followed by a colon."""
 
 _ESCAPED_NON_ASCII = re.compile(r"\\u(?!00[0-7])[0-9a-fA-F]{4}")
 
@@ -67,7 +67,7 @@ def _shrink(tool: bytes, name: str, level: Level) -> bytes:
     except (JsonRefused, RepeatedKey):
         return tool
     text = tool.decode()
-    places = list(_KEY.finditer(text))
+    places = [place for place in _KEY.finditer(text) if text[place.start() - 1] != "\\"]
     if [place[1] for place in places] != [sighting.key for sighting in survey.sightings]:
         return tool
     removed: list[tuple[int, int]] = []
