@@ -103,9 +103,13 @@ def find_tools(document: bytes | JsonDocument) -> tuple[FoundTool, ...]:
         document = JsonDocument(document)
     found = []
     for name, path in _search(document.value, (), 0):
-        if path and document.locate(path[:-1]).repeats:
-            continue
-        span = document.locate(path).span
+        span = document.root
+        if path:
+            around, repeats = document.locate(path[:-1])
+            if repeats:
+                continue
+            step = path[-1]
+            span = document.members_of(around).spans[step] if isinstance(step, str) else document.items_of(around)[step]
         found.append(FoundTool(name=name, pointer=json_pointer(path), start=span.start, end=span.end))
     return tuple(found)
 
@@ -147,13 +151,13 @@ def _search_container(node: dict[str, Any], path: Path, depth: int) -> _Located:
         if key not in _LISTS:
             if key not in _USER_DATA:
                 yield from _search_wrapped(value, here, depth + 1)
-        elif depth <= 1 or _is_told_by_its_items(value):
+        elif _is_near(path) or _is_told_by_its_items(value):
             yield from _listed(value, here)
 
 
 def _search_list(node: list[Any], path: Path, depth: int) -> _Located:
     told = any(_is_tool(item) or _is_group(item) for item in node)
-    plain = depth == 0 or (depth == 1 and path[-1] in _WRAPPERS)
+    plain = _is_near(path)
     if told or (plain and node and all(_is_plain_tool(item) for item in node)):
         yield from _listed(node, path)
     elif plain and node and all(isinstance(item, dict) and item and looks_like_schema(item) and "name" not in item for item in node):
@@ -200,6 +204,11 @@ def _listed(value: Any, path: Path, depth: int = 0) -> _Located:
 def _grouped(group: dict[str, Any], path: Path, depth: int) -> _Located:
     for key in _LISTS:
         yield from _listed(group.get(key), (*path, key), depth + 1)
+
+
+def _is_near(path: Path) -> bool:
+    """Whether this is the document or the one thing that it wraps, so that a name and a description are enough to be a tool."""
+    return not path or (len(path) == 1 and path[0] in _WRAPPERS)
 
 
 def _is_group(item: Any) -> bool:
