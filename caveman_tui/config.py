@@ -16,8 +16,6 @@ DEFAULT_PORT = 8788
 ANTHROPIC = Upstream(name="anthropic", base_url="https://api.anthropic.com", dialect="anthropic")
 OPENAI = Upstream(name="openai", base_url="https://api.openai.com", dialect="openai")
 
-_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-
 T = TypeVar("T", bound=msgspec.Struct)
 
 
@@ -120,11 +118,8 @@ def worker_config(config: Config, flags: Flags = _NO_FLAGS) -> WorkerConfig:
             upstreams.insert(0, given)
         elif not any(upstream.dialect == default.dialect and not upstream.path_prefix for upstream in upstreams):
             upstreams.append(default)
-    port = config.port if flags.port is None else flags.port
-    for upstream in upstreams:
-        _check_not_ourselves(upstream, port)
     return WorkerConfig(
-        port=port,
+        port=config.port if flags.port is None else flags.port,
         upstreams=tuple(upstreams),
         settings=Settings(
             loop_ttl=flags.loop_ttl or config.loop_ttl,
@@ -196,12 +191,3 @@ def _check_upstream(upstream: Upstream, where: str) -> None:
         raise ConfigError(f"{where}: '{upstream.base_url}' has to be an http:// or https:// URL with a host.")
     if parts.query or parts.fragment:
         raise ConfigError(f"{where}: '{parts.scheme}://{parts.netloc}{parts.path}' must not have a '?' or '#' part.")
-
-
-def _check_not_ourselves(upstream: Upstream, port: int) -> None:
-    parts = urlsplit(upstream.base_url)
-    if port and parts.hostname in _LOOPBACK and parts.port == port:
-        raise ConfigError(
-            f"The upstream '{upstream.name}' is {upstream.base_url}, which is where this worker is to listen: "
-            f"requests would go round in circles. Give the provider's own URL, or another --port."
-        )

@@ -14,7 +14,7 @@ from caveman_tui.core.policy import Level
 from caveman_tui.core.shrink.model import ShrunkCatalog
 from caveman_tui.protocol.control import INSTANCE_HEADER, CatalogDetail, ConversationList, PinChange, Problem, SettingsChange, Status
 from caveman_tui.protocol.discovery import WorkerRecord, remove_record, write_record
-from caveman_tui.protocol.events import Settings
+from caveman_tui.protocol.events import Settings, Warned
 from caveman_tui.proxy import codings
 from caveman_tui.proxy.bodies import BodyUnavailable, KeptBody
 from caveman_tui.proxy.catalog_memory import catalog_detail
@@ -76,7 +76,7 @@ class ControlApi:
     async def start(self) -> None:
         """Begin to listen, and leave a record that says so; the proxy's port has to be known by now.
 
-        Raises OSError where the socket can't be made or belongs to a live worker, or the record can't be written.
+        Raises OSError where the socket can't be made or belongs to a live worker. A record that can't be written is a warning.
         """
         app = web.Application(client_max_size=_REQUEST_LIMIT_BYTES, middlewares=[self._guard])
         app.router.add_get("/v1/status", self._status)
@@ -117,7 +117,7 @@ class ControlApi:
         if self._records is None:
             return
         status = self._worker.status()
-        self._record = WorkerRecord(
+        record = WorkerRecord(
             pid=status.pid,
             instance=status.instance,
             version=status.version,
@@ -128,7 +128,18 @@ class ControlApi:
             control_port=self.port,
             token=self.token,
         )
-        await asyncio.to_thread(write_record, self._records, self._record)
+        try:
+            await asyncio.to_thread(write_record, self._records, record)
+            self._record = record
+        except OSError as error:
+            self._log.emit(
+                Warned(
+                    code="no-record",
+                    what=f"The worker's record in {self._records} can't be written ({error.strerror or error}).",
+                    done="screens don't find this worker by themselves",
+                    todo=f"Name its socket: caveman-tui attach {self.socket_path or ''}",
+                )
+            )
 
     @web.middleware
     async def _guard(self, request: web.Request, handler: _Handler) -> web.StreamResponse:

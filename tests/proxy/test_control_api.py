@@ -1,5 +1,6 @@
 import asyncio
 import gzip
+import os
 import socket
 import stat
 from collections.abc import AsyncIterator
@@ -37,7 +38,7 @@ class Harness:
     def status(self) -> Status:
         return Status(
             instance=self.log.instance,
-            pid=1,
+            pid=os.getpid(),
             version="0",
             started_at=0.0,
             host="127.0.0.1",
@@ -339,9 +340,18 @@ async def test_loopback_tcp_wants_the_token() -> None:
 async def test_a_worker_is_found_by_its_record_while_it_runs(socket_path: Path, tmp_path: Path) -> None:
     harness = Harness(socket_path, tmp_path)
     await harness.api.start()
-    (record,) = live_workers(tmp_path) or records(tmp_path)
+    (record,) = live_workers(tmp_path)
     assert (record.instance, record.port, record.socket) == (harness.log.instance, 1, str(socket_path))
     async with WorkerClient(record) as client:
         assert (await client.status()).instance == record.instance
     await harness.api.stop()
     assert list(records(tmp_path)) == []
+
+
+async def test_a_record_that_cannot_be_written_stops_nothing(socket_path: Path, tmp_path: Path) -> None:
+    harness = Harness(socket_path, tmp_path / "absent")
+    await harness.api.start()
+    async with WorkerClient(socket_path) as client:
+        (warning,) = await _take(client, 0, 1)
+    assert isinstance(warning, events.Warned) and warning.code == "no-record"
+    await harness.api.stop()
