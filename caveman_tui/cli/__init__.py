@@ -18,6 +18,7 @@ _COMMANDS = {
     "demo": "demo",
     "shrink": "catalog",
     "lint": "catalog",
+    "diff": "diff",
     "ttl": "request",
     "recover": "store",
     "ccr": "store",
