@@ -1,0 +1,164 @@
+from pathlib import Path
+
+import pytest
+
+from caveman_tui import places
+from caveman_tui.config import ANTHROPIC, OPENAI, Config, ConfigError, Flags, WorkerConfig, load_config, worker_config
+from caveman_tui.core.policy import Level, LoopTtlMode, ShrinkMode
+from caveman_tui.protocol.control import Upstream
+from caveman_tui.protocol.events import Settings
+
+FULL = """
+port = 9000
+loop_ttl = "off"
+shrink = "apply"
+level = "careful"
+excluded_tools = ["Bash", "mcp__db__query"]
+headless = "no"
+idle_stop_minutes = 0
+body_memory_mib = 64
+theme = "light"
+
+[[upstreams]]
+name = "openrouter"
+base_url = "https://openrouter.example/api/v1"
+dialect = "openai"
+path_prefix = "/openrouter"
+
+[[upstreams]]
+name = "gateway"
+base_url = "https://gateway.example"
+dialect = "anthropic"
+
+[keys]
+"traffic.filter" = "slash,f"
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "config.toml"
+
+
+def test_no_file_is_all_defaults(file: Path) -> None:
+    assert load_config(file) == Config()
+    assert worker_config(Config()) == WorkerConfig()
+
+
+def test_every_key_reaches_what_it_is_for(file: Path) -> None:
+    file.write_text(FULL)
+    config = load_config(file)
+    assert (config.theme, config.keys) == ("light", {"traffic.filter": "slash,f"})
+    worker = worker_config(config)
+    assert worker.settings == Settings(
+        loop_ttl=LoopTtlMode.OFF, shrink=ShrinkMode.APPLY, level=Level.CAREFUL, excluded_tools=("Bash", "mcp__db__query"), headless="no"
+    )
+    assert (worker.port, worker.idle_stop_seconds, worker.body_budget_bytes) == (9000, 0, 64 * 1024 * 1024)
+    openrouter, gateway, openai = worker.upstreams
+    assert (openrouter.path_prefix, gateway.base_url, openai) == ("/openrouter", "https://gateway.example", OPENAI)
+
+
+def test_flags_go_over_the_file(file: Path) -> None:
+    file.write_text(FULL)
+    flags = Flags(
+        port=0,
+        upstream_anthropic="http://127.0.0.1:1",
+        upstream_openai="http://127.0.0.1:2/v1",
+        loop_ttl=LoopTtlMode.APPLY,
+        shrink=ShrinkMode.OFF,
+        level=Level.TERSE,
+    )
+    worker = worker_config(load_config(file), flags)
+    assert (worker.port, worker.settings.loop_ttl, worker.settings.shrink, worker.settings.level) == (
+        0,
+        LoopTtlMode.APPLY,
+        ShrinkMode.OFF,
+        Level.TERSE,
+    )
+    defaults = {
+        dialect: next(up for up in worker.upstreams if up.dialect == dialect and not up.path_prefix) for dialect in ("anthropic", "openai")
+    }
+    assert (defaults["anthropic"].base_url, defaults["openai"].base_url) == ("http://127.0.0.1:1", "http://127.0.0.1:2/v1")
+    assert any(upstream.path_prefix == "/openrouter" for upstream in worker.upstreams)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ('shrnk = "apply"', ["'shrnk'", "Did you mean 'shrink'?"]),
+        ("zzz = 1", ["'zzz'", "There are: port,"]),
+        ('shrink = "aply"', ["shrink is 'aply'", "Did you mean 'apply'?"]),
+        ("shrink = 7", ["shrink is 7", "off, measure, apply"]),
+        ('headless = "maybe"', ["headless is 'maybe'", "auto, yes, no"]),
+        ('level = "standart"', ["Did you mean 'standard'?"]),
+        ('port = "8788"', ["port is '8788'"]),
+        ("port = 70000", ["port is 70000", "0 (a free one) to 65535"]),
+        ("port = true", ["port is True"]),
+        ("idle_stop_minutes = -1", ["idle_stop_minutes is -1"]),
+        ('excluded_tools = "Bash"', ["excluded_tools is 'Bash'"]),
+        ("x = 1\nport = \n", ["no valid TOML", "line 2"]),
+        ('upstreams = "x"', ["[[upstreams]]"]),
+        ("upstreams = [1]", ["[[upstreams]]"]),
+        ('[[upstreams]]\nname = "a"', ["entry 1", "base_url"]),
+        ('[[upstreams]]\nname = "a"\nbase_url = "http://h"\ndialect = "openai"\nprefix = "/a"', ["'prefix'", "'path_prefix'"]),
+        ('[[upstreams]]\nname = "a"\nbase_url = "h"\ndialect = "openai"', ["'a'", "http:// or https://"]),
+        ('[[upstreams]]\nname = "a"\nbase_url = "http://h:x"\ndialect = "openai"', ["'a'", "no URL"]),
+        ('[[upstreams]]\nname = "a"\nbase_url = "http://h?x=1"\ndialect = "openai"', ["'?'"]),
+        ('[[upstreams]]\nname = "a"\nbase_url = "http://h"\ndialect = "gemini"', ["'gemini'"]),
+        ('[[upstreams]]\nname = "a"\nbase_url = "http://h"\ndialect = "openai"\npath_prefix = "a"', ["path_prefix is 'a'"]),
+        ("[keys]\nquit = 7", ["keys is"]),
+    ],
+)
+def test_a_mistake_is_named_with_its_file_key_and_value(file: Path, text: str, parts: list[str]) -> None:
+    file.write_text(text)
+    with pytest.raises(ConfigError) as raised:
+        load_config(file)
+    message = str(raised.value)
+    assert str(file) in message
+    for part in parts:
+        assert part in message
+
+
+def test_a_file_that_cannot_be_read_is_an_error_of_its_own(file: Path) -> None:
+    file.mkdir()
+    with pytest.raises(ConfigError, match="can't be read"):
+        load_config(file)
+    binary = file / "binary.toml"
+    binary.write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match="can't be read"):
+        load_config(binary)
+
+
+@pytest.mark.parametrize("url", ["https://me:s3cret@h", "https://s3cret@h"])
+def test_credentials_in_a_url_are_refused_without_being_shown(file: Path, url: str) -> None:
+    file.write_text(f'[[upstreams]]\nname = "a"\nbase_url = "{url}"\ndialect = "openai"')
+    with pytest.raises(ConfigError) as from_file:
+        load_config(file)
+    with pytest.raises(ConfigError) as from_flag:
+        worker_config(Config(), Flags(upstream_anthropic=url))
+    for raised in (from_file, from_flag):
+        assert "credentials" in str(raised.value) and "s3cret" not in str(raised.value)
+
+
+def test_a_default_upstream_of_the_file_takes_the_place_of_ours() -> None:
+    mine = Upstream(name="mine", base_url="https://h", dialect="openai")
+    assert worker_config(Config(upstreams=(mine,))).upstreams == (mine, ANTHROPIC)
+
+
+def test_the_file_is_where_the_environment_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CAVEMAN_TUI_CONFIG", str(tmp_path / "mine.toml"))
+    assert places.config_file() == tmp_path / "mine.toml"
+    monkeypatch.delenv("CAVEMAN_TUI_CONFIG")
+    assert places.config_file().name == "config.toml"
+
+
+def test_private_directories_are_private_and_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_one = tmp_path / "open"
+    open_one.mkdir(mode=0o755)
+    monkeypatch.setenv("CAVEMAN_TUI_RUNTIME", str(open_one))
+    assert places.runtime_dir().stat().st_mode & 0o777 == 0o700
+    monkeypatch.setenv("CAVEMAN_TUI_RUNTIME", str(tmp_path / ("long" * 40)))
+    assert len(str(places.runtime_dir())) < 60
+    monkeypatch.setattr("os.getuid", lambda: 12345)
+    with pytest.raises(PermissionError, match="belongs to another user"):
+        places.private_dir(open_one)
