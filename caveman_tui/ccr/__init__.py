@@ -21,10 +21,11 @@ from caveman_tui.ccr.errors import (
 )
 from caveman_tui.ccr.handles import handle_of, parse_handle
 from caveman_tui.ccr.location import default_path
-from caveman_tui.ccr.records import TOOLSCHEMA, Record, Recovered, StoreStats
+from caveman_tui.ccr.records import COMPRESSOR, TOOLSCHEMA, Record, Recovered, StoreStats
 from caveman_tui.ccr.store import Store, open_store
 
 __all__ = [
+    "COMPRESSOR",
     "TOOLSCHEMA",
     "CheckReport",
     "Damage",

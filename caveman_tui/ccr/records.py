@@ -3,7 +3,10 @@
 import msgspec
 
 TOOLSCHEMA = "toolschema"
-"""Content type, and compressor, of a shrunk tool catalog."""
+"""Content type of a shrunk tool catalog."""
+
+COMPRESSOR = "caveman-tui"
+"""What we call ourselves in the records of catalogs that we shrank."""
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
