@@ -97,7 +97,7 @@ class _Zstd:
         self._started = False
 
     @staticmethod
-    def _new() -> zstandard.ZstdDecompressionObj:
+    def _new() -> "zstandard.ZstdDecompressionObj":
         return zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj()
 
     def feed(self, data: bytes) -> Iterator[bytes]:

@@ -1,6 +1,6 @@
 """How much of all bodies may be held at once, and reading a body within it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 
 from aiohttp import StreamReader
@@ -99,8 +99,12 @@ async def stream(content: StreamReader) -> AsyncIterator[bytes]:
         yield piece
 
 
-async def cut(data: bytes) -> AsyncIterator[bytes]:
-    """A held body in pieces, so that one large write never holds up the event loop."""
-    view = memoryview(data)
-    for start in range(0, len(data), CHUNK):
-        yield bytes(view[start : start + CHUNK])
+async def cut(data: bytes, sent: Callable[[], None]) -> AsyncIterator[bytes]:
+    """A held body in pieces, so that one large write never holds up the event loop; `sent` is called after the last."""
+    if len(data) <= CHUNK:
+        yield data
+    else:
+        view = memoryview(data)
+        for start in range(0, len(data), CHUNK):
+            yield bytes(view[start : start + CHUNK])
+    sent()

@@ -36,7 +36,6 @@ class Recording:
         self._started = False
         self._finished = False
         self._responding = False
-        self._pending_rewrite: ExchangeRewritten | None = None
         self._usage: Usage | None = None
         self._usage_told_at = 0.0
         self._early: list[Warned] = []
@@ -85,17 +84,12 @@ class Recording:
         for warning in early:
             self._emit(warning)
 
-    def rewritten(self, event: ExchangeRewritten, *, complete: bool = True) -> None:
-        """What the transforms did. With `complete` False the event is kept back until the rest is known or the response begins."""
-        if complete:
-            self._pending_rewrite = None
-            self._emit(event)
-        else:
-            self._pending_rewrite = event
+    def rewritten(self, event: ExchangeRewritten) -> None:
+        """What the transforms did; told again when more is known, which may be after the end."""
+        self._emit(event)
 
     def responding(self, status: int) -> None:
         """The status line is here."""
-        self._tell_pending_rewrite()
         if not self._responding:
             self._responding = True
             self._emit(ExchangeResponding(id=self.id, status=status, ttfb_ms=self._elapsed_ms()))
@@ -123,7 +117,6 @@ class Recording:
         """The end, whatever it was; the first one counts."""
         if self._finished or not self._started:
             return
-        self._tell_pending_rewrite()
         self._emit(ExchangeFinished(id=self.id, outcome=outcome, duration_ms=self._elapsed_ms(), response_bytes=response_bytes, note=note))
         self._finished = True
 
@@ -133,10 +126,6 @@ class Recording:
             call(self.id, *arguments)
         except Exception as error:
             self.warn("not-kept", f"a body could not be kept in memory ({type(error).__name__})", "the exchange went on")
-
-    def _tell_pending_rewrite(self) -> None:
-        if self._pending_rewrite is not None:
-            self.rewritten(self._pending_rewrite)
 
     def _elapsed_ms(self) -> float:
         return (self._clock() - self._arrived) * 1000

@@ -59,10 +59,10 @@ def route(method: str, target: str, headers: Mapping[str, str], upstreams: Seque
         upstream = max(prefixed, key=lambda u: len(u.path_prefix))
         path = path[len(upstream.path_prefix.rstrip("/")) :] or "/"
     else:
-        family = _family(path, headers)
-        found = next((u for u in upstreams if not u.path_prefix and u.dialect == family), None)
+        wanted = family(path, headers)
+        found = next((u for u in upstreams if not u.path_prefix and u.dialect == wanted), None)
         if found is None:
-            raise NoUpstream(family)
+            raise NoUpstream(wanted)
         upstream = found
     dialect = dialect_of(path) if method == "POST" else None
     return Route(upstream=upstream, target=_without_doubled_version(upstream, path) + mark + query, dialect=dialect)
@@ -74,14 +74,15 @@ def dialect_of(path: str) -> Dialect | None:
     return _DIALECTS[found[1]] if found else None
 
 
-def family_of(dialect: Dialect | None, upstream: Upstream | None) -> str:
-    """`anthropic` or `openai`: whose error shape a client of this request reads."""
+def error_family(dialect: Dialect | None, upstream: Upstream) -> str:
+    """`anthropic` or `openai`: whose error shape the client of a routed request reads."""
     if dialect is not None:
         return "openai" if dialect in _OPENAI_DIALECTS else "anthropic"
-    return upstream.dialect if upstream else "anthropic"
+    return upstream.dialect
 
 
-def _family(path: str, headers: Mapping[str, str]) -> str:
+def family(path: str, headers: Mapping[str, str]) -> str:
+    """`anthropic` or `openai`: which provider a request without a configured prefix is meant for."""
     if _ANTHROPIC_PATHS.fullmatch(path):
         return "anthropic"
     if _OPENAI_PATHS.fullmatch(path):

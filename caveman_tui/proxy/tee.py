@@ -1,47 +1,44 @@
 """What is read from a copy of a response while it passes: usage, the stream's end, and the bytes for the screen."""
 
-from typing import Protocol
+import asyncio
 
 from caveman_tui.core.policy import Dialect
-from caveman_tui.core.usage import Usage
+from caveman_tui.core.usage import Usage, UsageReader, usage_from_json
 from caveman_tui.proxy import codings
-from caveman_tui.proxy.stream_watch import StreamWatch
 
 KEPT_BYTES = 16 * 1024 * 1024
 """A longer response is not kept for the screen."""
 _READ_BYTES = 64 * 1024 * 1024
 """Of a longer response, decoded, the rest is not read for usage."""
-
-
-class UsageSource(Protocol):
-    """Reads usage from a decoded response body, as `core.usage.UsageReader` does."""
-
-    def feed(self, chunk: bytes) -> None:
-        """The next piece, split anywhere."""
-
-    @property
-    def usage(self) -> Usage | None:
-        """What was found so far."""
+_INLINE_BYTES = 256 * 1024
+_EVENT_ENDS = (b"\n\n", b"\n\r\n")
 
 
 class Tee:
     """Takes each chunk after it was passed on. Never raises; `trouble` says why reading stopped."""
 
-    def __init__(self, dialect: Dialect | None, *, content_type: str, content_encoding: str, usage: UsageSource | None) -> None:
+    def __init__(self, dialect: Dialect | None, *, content_type: str, content_encoding: str) -> None:
         self.content_encoding = content_encoding
         self.received = 0
         """Bytes as they came over the wire."""
         self.trouble = ""
-        self.watch = StreamWatch(dialect) if content_type.lower().startswith("text/event-stream") else None
-        self._usage = usage
+        self.usage: Usage | None = None
+        """So far; None where the provider reported none."""
+        self._dialect = dialect
+        self._reader: UsageReader | None = None
+        self._body: list[bytes] = []
+        self._tail = b""
         self._kept: list[bytes] | None = []
         self._decoded = 0
         self._decoder: codings.Decoder | None = None
-        if usage is not None or self.watch is not None:
-            try:
-                self._decoder = codings.decoder(content_encoding)
-            except codings.CodingError as error:
-                self._stop_reading(str(error))
+        if dialect is None:
+            return
+        if content_type.lower().startswith("text/event-stream"):
+            self._reader = UsageReader(dialect)
+        try:
+            self._decoder = codings.decoder(content_encoding)
+        except codings.CodingError as error:
+            self._stop_reading(str(error))
 
     def feed(self, chunk: bytes) -> None:
         """The next chunk as it came."""
@@ -58,28 +55,71 @@ class Tee:
                 if self._decoded > _READ_BYTES:
                     self._stop_reading(f"it is longer than {_READ_BYTES} bytes")
                     return
-                if self._usage is not None:
-                    self._usage.feed(piece)
-                if self.watch is not None:
-                    self.watch.feed(piece)
+                self._read(piece)
         except Exception as error:
             self._stop_reading(str(error) if isinstance(error, codings.CodingError) else type(error).__name__)
 
-    @property
-    def usage(self) -> Usage | None:
-        """Usage so far, None where nothing was found."""
+    async def finish(self) -> None:
+        """Read what only the end makes whole; a large body in a thread."""
+        if self._reader is None and self._decoded > _INLINE_BYTES:
+            await asyncio.to_thread(self.finish_now)
+        else:
+            self.finish_now()
+
+    def finish_now(self) -> None:
+        """As `finish`, at once. May be called again."""
+        if self._decoder is None or self._dialect is None:
+            return
+        self._decoder = None
         try:
-            return self._usage.usage if self._usage is not None else None
+            if self._reader is not None:
+                self._reader.close()
+                self.usage = self._reader.usage
+            elif self._body:
+                self.usage = usage_from_json(b"".join(self._body), self._dialect)
         except Exception as error:
             self._stop_reading(type(error).__name__)
-            return None
+        self._body = []
+
+    @property
+    def streaming(self) -> bool:
+        """Whether it is an event stream that could be read; the properties below speak of one."""
+        return self._reader is not None
+
+    @property
+    def error(self) -> str:
+        """What an error event in the stream said."""
+        return (self._reader and self._reader.error) or ""
+
+    @property
+    def ended(self) -> bool:
+        """Whether the stream came to the end that its dialect asks for; chat completions of some providers end without one."""
+        return self._reader is not None and (self._reader.finished or self._dialect is Dialect.OPENAI_CHAT)
+
+    @property
+    def inside_event(self) -> bool:
+        """Whether the stream stopped in the middle of an event."""
+        if self._reader is None or self._reader.finished:
+            return False
+        if self._dialect is Dialect.OPENAI_CHAT:
+            return not self._tail.endswith(b"\n")
+        return not self._tail.endswith(_EVENT_ENDS)
 
     @property
     def kept(self) -> bytes | None:
         """The whole response so far as received, None where it grew too long."""
         return b"".join(self._kept) if self._kept is not None else None
 
+    def _read(self, piece: bytes) -> None:
+        if self._reader is None:
+            self._body.append(piece)
+            return
+        self._reader.feed(piece)
+        self.usage = self._reader.usage
+        self._tail = (self._tail + piece[-4:])[-4:]
+
     def _stop_reading(self, why: str) -> None:
         self.trouble = self.trouble or why
         self._decoder = None
-        self.watch = None
+        self._reader = None
+        self._body = []

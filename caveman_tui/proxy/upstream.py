@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-import ipaddress
 import os
 import urllib.request
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -18,7 +17,8 @@ from caveman_tui.config import WorkerConfig
 from caveman_tui.protocol.control import Upstream
 from caveman_tui.proxy import trust
 from caveman_tui.proxy.errors import NotForwarded, OwnError
-from caveman_tui.proxy.limits import CHUNK, cut
+from caveman_tui.proxy.limits import cut
+from caveman_tui.proxy.loopback import is_loopback
 from caveman_tui.proxy.routes import Route
 
 POOL_KEEPALIVE_SECONDS = 15.0
@@ -94,8 +94,10 @@ class ProviderClient:
         """Close all connections."""
         await self._session.close()
 
-    async def send(self, method: str, route: Route, headers: CIMultiDict[str], body: Body) -> aiohttp.ClientResponse:
-        """Send a request and wait for the status line.
+    async def send(
+        self, method: str, route: Route, headers: CIMultiDict[str], body: Body, sent: Callable[[], None] = lambda: None
+    ) -> aiohttp.ClientResponse:
+        """Send a request and wait for the status line; `sent` is called when a held body is on its way.
 
         A request whose body can be sent again is, once, where a connection from the pool turns out closed before any byte of a
         response (RFC 9112, 9.3.1). Raises NotForwarded where there is no response.
@@ -108,32 +110,30 @@ class ProviderClient:
             ) from error
         attempt = _Attempt()
         try:
-            return await self._send_once(method, route, url, headers, body, attempt)
+            return await self._send_once(method, route, url, headers, body, sent, attempt)
         except _ClosedEarly as closed:
             if not (attempt.reused and closed.silent) or callable(body):
                 raise NotForwarded(_closed(route)) from closed
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             raise NotForwarded(self._explain(route, error)) from error
         try:
-            return await self._send_once(method, route, url, headers, body, attempt)
+            return await self._send_once(method, route, url, headers, body, sent, attempt)
         except _ClosedEarly as closed:
             raise NotForwarded(_closed(route)) from closed
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             raise NotForwarded(self._explain(route, error)) from error
 
     async def _send_once(
-        self, method: str, route: Route, url: URL, headers: CIMultiDict[str], body: Body, attempt: _Attempt
+        self, method: str, route: Route, url: URL, headers: CIMultiDict[str], body: Body, sent: Callable[[], None], attempt: _Attempt
     ) -> aiohttp.ClientResponse:
         proxy = self._proxies.get(route.upstream.base_url)
-        data: bytes | AsyncIterator[bytes] | None
-        if callable(body):
-            data = body()
-        elif body is not None and len(body) > CHUNK:
+        data: AsyncIterator[bytes] | None
+        if isinstance(body, bytes):
             headers = headers.copy()
             headers.setdefault("Content-Length", str(len(body)))
-            data = cut(body)
+            data = cut(body, sent)
         else:
-            data = body
+            data = body() if body is not None else None
         return await self._session.request(
             method,
             url,
@@ -196,16 +196,6 @@ def check_base_url(upstream: Upstream) -> URL:
             "Give scheme, host and path only."
         )
     return url
-
-
-def is_loopback(host: str) -> bool:
-    """Whether `host`, a name or an address, is this machine by its spelling."""
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 async def points_at(upstreams: Sequence[Upstream], address: tuple[str, int]) -> Upstream | None:

@@ -1,0 +1,187 @@
+"""What the screen is told of a rewrite: at once what is known, and again after forwarding what had to be computed."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Executor
+from dataclasses import replace
+from typing import Any
+
+from caveman_tui.core.edits import Edit
+from caveman_tui.core.policy import Dialect
+from caveman_tui.core.rewrite import MARKER_EDITS, Rewrite, ToolsChange, with_markers
+from caveman_tui.core.tokens import count_json_tokens
+from caveman_tui.protocol.events import ExchangeRewritten, MarkerEdit, ToolsSummary
+from caveman_tui.proxy.exchange_log import ExchangeLog
+from caveman_tui.proxy.recording import Recording
+from caveman_tui.proxy.transform import Prepared
+
+_REMEMBERED_COUNTS = 512
+
+_CountKey = tuple[str, int]
+_Counts = tuple[int | None, int | None]
+
+
+class Summaries:
+    """Makes `exchange-rewritten` events. Token counts are remembered for each catalog, since agents send the same one all day."""
+
+    def __init__(
+        self,
+        log: ExchangeLog,
+        threads: Executor,
+        remember_counts: Callable[[bytes, int, int], Coroutine[Any, Any, None]],
+        *,
+        count: Callable[[bytes], int] = count_json_tokens,
+    ) -> None:
+        self._log = log
+        self._threads = threads
+        self._remember_counts = remember_counts
+        self._count = count
+        self._counts: OrderedDict[_CountKey, _Counts] = OrderedDict()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def begin(self, prepared: Prepared, dialect: Dialect, recording: Recording) -> "Told":
+        """Tell of a prepared request; the rest follows once `forwarded` was called on the result."""
+        told = Told(self, prepared, dialect, recording)
+        told.tell()
+        return told
+
+    async def close(self) -> None:
+        """Wait for what is being computed."""
+        if self._tasks:
+            await asyncio.wait(set(self._tasks))
+
+    def keep(self, change: ToolsChange) -> str:
+        """Keep the catalog for the screen; its digest."""
+        return self._log.keep_catalog(change)
+
+    def counts(self, change: ToolsChange, digest: str) -> _Counts | None:
+        """Tokens before and after, where they were counted before."""
+        return self._counts.get((digest, hash(change.catalog.after)))
+
+    async def count(self, change: ToolsChange, digest: str, *, stored: bool) -> None:
+        """Count a catalog's tokens in a thread, and add them to its original in the store."""
+        catalog = change.catalog
+
+        def work() -> _Counts:
+            try:
+                before = self._count(catalog.before)
+                return before, self._count(catalog.after) if catalog.changed else before
+            except ImportError:
+                # Without a tokenizer the numbers are unknown, today and with the next request.
+                return None, None
+
+        before, after = await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        self._counts[digest, hash(catalog.after)] = (before, after)
+        while len(self._counts) > _REMEMBERED_COUNTS:
+            self._counts.popitem(last=False)
+        if stored and before is not None and after is not None:
+            await self._remember_counts(catalog.before, before, after)
+
+    async def in_thread(self, work: Callable[[], Rewrite]) -> Rewrite:
+        """The result of `work`."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+    def run(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do `work` beside the exchange."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+class Told:
+    """What was told of one exchange so far."""
+
+    def __init__(self, summaries: Summaries, prepared: Prepared, dialect: Dialect, recording: Recording) -> None:
+        self._summaries = summaries
+        self._prepared = prepared
+        self._dialect = dialect
+        self._recording = recording
+        self._forwarded = False
+        self._digests = {change.pointer: summaries.keep(change) for change in prepared.rewrite.tools} if prepared.rewrite else {}
+
+    def tell(self) -> None:
+        """Emit what is known now."""
+        try:
+            self._recording.rewritten(self._event())
+        except Exception as error:
+            self._recording.warn("not-told", f"the rewrite could not be described ({type(error).__name__})", "the request went on")
+
+    def changed(self, prepared: Prepared) -> None:
+        """The provider refused, and a more timid form went out."""
+        self._prepared = prepared
+        self.tell()
+
+    def forwarded(self) -> None:
+        """The request is on its way: now the rest may take its time."""
+        if not self._forwarded:
+            self._forwarded = True
+            self._summaries.run(self._complete())
+
+    async def _complete(self) -> None:
+        more = False
+        try:
+            more = await self._fill_in_markers()
+            for change in self._prepared.rewrite.tools if self._prepared.rewrite else ():
+                digest = self._digests[change.pointer]
+                if self._summaries.counts(change, digest) is None:
+                    await self._summaries.count(change, digest, stored=change.pointer in self._prepared.handles)
+                    more = True
+        except Exception as error:
+            self._recording.warn(
+                "not-counted", f"tokens or markers could not be counted ({type(error).__name__})", "they are shown as unknown"
+            )
+        if more:
+            self.tell()
+
+    async def _fill_in_markers(self) -> bool:
+        """Where the request passed on unread, its markers are read now. Whether there are any."""
+        prepared, dialect = self._prepared, self._dialect
+        rewrite, body = prepared.rewrite, prepared.examined.body
+        if rewrite is None or body is None or rewrite.read or b"cache_control" not in body:
+            return False
+        filled = await self._summaries.in_thread(lambda: with_markers(rewrite, body, dialect))
+        self._prepared = replace(prepared, rewrite=filled)
+        return bool(filled.markers_before)
+
+    def _event(self) -> ExchangeRewritten:
+        rewrite = self._prepared.rewrite
+        length = len(self._prepared.outgoing)
+        if rewrite is None:
+            return ExchangeRewritten(id=self._recording.id, bytes_after=length)
+        return ExchangeRewritten(
+            id=self._recording.id,
+            marker_edits=tuple(_marker_edit(edit) for edit in rewrite.edits if edit.kind in MARKER_EDITS),
+            markers_before=rewrite.markers_before,
+            markers_after=rewrite.markers_after,
+            violations=rewrite.violations_before,
+            tools=tuple(self._summary(change) for change in rewrite.tools),
+            reasons=rewrite.reasons,
+            bytes_after=length,
+        )
+
+    def _summary(self, change: ToolsChange) -> ToolsSummary:
+        catalog, digest = change.catalog, self._digests[change.pointer]
+        before, after = self._summaries.counts(change, digest) or (None, None)
+        return ToolsSummary(
+            pointer=change.pointer,
+            digest=digest,
+            level=catalog.level,
+            applied=change.applied,
+            handle=self._prepared.handles.get(change.pointer, "") if change.applied else "",
+            tools=len(catalog.tools),
+            bytes_before=len(catalog.before),
+            bytes_after=len(catalog.after),
+            tokens_before=before,
+            tokens_after=after,
+        )
+
+
+def _marker_edit(edit: Edit) -> MarkerEdit:
+    return MarkerEdit(
+        pointer=edit.pointer,
+        kind=edit.kind,
+        before=edit.before[:200].decode("utf-8", "replace"),
+        after=edit.after[:200].decode("utf-8", "replace"),
+        reason=edit.reason,
+    )

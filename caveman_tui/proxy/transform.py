@@ -1,0 +1,218 @@
+"""From a request body as it came to what goes out: decoded, rewritten by the core, its originals committed; or as it came."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+
+from caveman_tui.core.edits import Edit, EditKind
+from caveman_tui.core.policy import ClientKind, Dialect, Policy, ShrinkMode
+from caveman_tui.core.rewrite import MARKER_EDITS, TOOLS_EDITS, Rewrite, ToolsChange, without
+from caveman_tui.proxy import codings
+from caveman_tui.proxy.conversations import Conversations
+from caveman_tui.proxy.identity import Identity
+from caveman_tui.proxy.originals import Trouble
+from caveman_tui.proxy.recording import Recording
+
+INLINE_BYTES = 64 * 1024
+"""Bodies up to here are worked on where the event loop runs: less time than handing them to a thread and back."""
+_THREADS = 3
+
+_T = TypeVar("_T")
+
+
+class Rewriter(Protocol):
+    """`core.rewrite.rewrite`."""
+
+    def __call__(self, body: bytes, dialect: Dialect, client: ClientKind, policy: Policy) -> Rewrite:
+        """Pure, and may take milliseconds for each megabyte."""
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """A body that was read whole, and what it says of itself."""
+
+    encoded: bytes
+    """As it came over the wire."""
+    content_encoding: str
+    body: bytes | None
+    """Decoded; None where it can't be, and is therefore not looked at."""
+    identity: Identity
+    model: str = ""
+    has_tools: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A request ready to go out."""
+
+    examined: Examined
+    rewrite: Rewrite | None = None
+    """What is made of it; None where it could not be looked at."""
+    handles: Mapping[str, str] = field(default_factory=dict)
+    """Recovery handles by pointer of the tools edit."""
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """The edits that go out."""
+        return self.rewrite.edits if self.rewrite else ()
+
+    @property
+    def outgoing(self) -> bytes:
+        """What goes to the provider: with edits the edited body, plain; without any the very bytes that came."""
+        return self.rewrite.body if self.rewrite and self.rewrite.edits else self.examined.encoded
+
+    @property
+    def decoded(self) -> bool:
+        """Whether `outgoing` lost the content coding that the body came with."""
+        return bool(self.edits) and bool(codings.names(self.examined.content_encoding))
+
+    def undo(self, kinds: frozenset[EditKind]) -> "Prepared":
+        """The same request without the edits of these kinds."""
+        rewrite, body = self.rewrite, self.examined.body
+        if rewrite is None or body is None:
+            return self
+        for some, code in ((MARKER_EDITS, "markers-undone"), (TOOLS_EDITS, "tools-undone")):
+            if some & kinds:
+                rewrite = without(rewrite, body, some, code)
+        return replace(self, rewrite=rewrite)
+
+
+class Transformer:
+    """Examines and prepares bodies. Whatever fails in here costs the edits, never the request."""
+
+    def __init__(
+        self,
+        conversations: Conversations,
+        rewriter: Rewriter,
+        commit: Callable[[bytes], Awaitable[str | Trouble]],
+        *,
+        decoded_limit: int,
+    ) -> None:
+        self._conversations = conversations
+        self._rewriter = rewriter
+        self._commit = commit
+        self._decoded_limit = decoded_limit
+        self.threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="transform")
+
+    async def examine(self, encoded: bytes, headers: Mapping[str, str], dialect: Dialect, recording: Recording) -> Examined:
+        """Decode a body and read whose it is. Never raises but for cancellation."""
+        coding = headers.get("content-encoding", "")
+        body: bytes | None = encoded
+        if codings.names(coding):
+            body = await self._decode(encoded, coding, recording)
+        if body is None:
+            return Examined(encoded=encoded, content_encoding=coding, body=None, identity=Identity())
+        try:
+            return await self._run(len(body), lambda: self._read(encoded, coding, body, headers, dialect))
+        except Exception as error:
+            recording.warn("not-examined", f"the request could not be read ({_name(error)})", "it went out as it came", _REPORT)
+            return Examined(encoded=encoded, content_encoding=coding, body=None, identity=Identity())
+
+    async def prepare(self, examined: Examined, dialect: Dialect, client: ClientKind, policy: Policy, recording: Recording) -> Prepared:
+        """Rewrite a body and commit the originals of what was replaced. Never raises but for cancellation."""
+        body = examined.body
+        if body is None:
+            return Prepared(examined)
+        try:
+            # The first look at a catalog may take long, however small it is beside a conversation.
+            at_once = policy.shrink is ShrinkMode.OFF or not examined.has_tools
+            rewrite = await self._run(len(body), lambda: self._rewriter(body, dialect, client, policy), at_once=at_once)
+            if rewrite.warning:
+                recording.warn("rewrite-discarded", rewrite.warning, "the request went out as it came", _REPORT)
+            return await self._with_originals(Prepared(examined, rewrite), recording)
+        except Exception as error:
+            recording.warn("rewrite-failed", f"rewriting the request failed ({_name(error)})", "it went out as it came", _REPORT)
+            return Prepared(examined)
+
+    def close(self) -> None:
+        """End the threads."""
+        self.threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _decode(self, encoded: bytes, coding: str, recording: Recording) -> bytes | None:
+        def work() -> bytes:
+            return codings.decode(encoded, coding, limit=self._decoded_limit)
+
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self.threads, work)
+        except Exception as error:
+            why = str(error) if isinstance(error, codings.CodingError) else _name(error)
+            recording.warn("not-decoded", f"the request's body could not be decoded: {why}", "it went out as it came")
+            return None
+
+    def _read(self, encoded: bytes, coding: str, body: bytes, headers: Mapping[str, str], dialect: Dialect) -> Examined:
+        head = read_head(body)
+        identity = self._conversations.identify(headers, body, dialect)
+        return Examined(encoded=encoded, content_encoding=coding, body=body, identity=identity, model=head.model, has_tools=head.has_tools)
+
+    async def _with_originals(self, prepared: Prepared, recording: Recording) -> Prepared:
+        """Commit what the tools edits replace; without a commit those edits are dropped."""
+        rewrite, body = prepared.rewrite, prepared.examined.body
+        assert rewrite is not None and body is not None
+        tools = [edit for edit in prepared.edits if edit.kind is EditKind.TOOLS]
+        if not tools:
+            return prepared
+        results = await asyncio.gather(*(self._commit(original) for original in _originals(body, tools, rewrite.tools)))
+        if trouble := next((result for result in results if isinstance(result, Trouble)), None):
+            recording.warn(trouble.code, trouble.what, "the tools went out as they came", trouble.todo)
+            return prepared.undo(TOOLS_EDITS)
+        handles = {edit.pointer: result for edit, result in zip(tools, results, strict=True) if isinstance(result, str)}
+        return replace(prepared, handles=handles)
+
+    async def _run(self, size: int, work: Callable[[], _T], *, at_once: bool = True) -> _T:
+        if at_once and size <= INLINE_BYTES:
+            return work()
+        return await asyncio.get_running_loop().run_in_executor(self.threads, work)
+
+
+_REPORT = "Report it; --shrink off and --ttl off avoid it."
+
+
+class Head(msgspec.Struct, frozen=True):
+    """What a row shows, and pinning asks, of a request."""
+
+    model: str = ""
+    has_tools: bool = False
+
+
+class _Members(msgspec.Struct):
+    model: Any = None
+    tools: msgspec.Raw | None = None
+
+
+_decode_members = msgspec.json.Decoder(_Members).decode
+
+
+def read_head(body: bytes) -> Head:
+    """Model, and whether there are tools; empty where the body is no JSON object. 1 ms for each megabyte."""
+    model: Any
+    try:
+        members = _decode_members(body)
+        model, tools = members.model, members.tools is not None and bytes(members.tools).strip() not in {b"[]", b"null", b"{}"}
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        try:
+            document = json.loads(body)
+        except (ValueError, RecursionError):
+            return Head()
+        if not isinstance(document, dict):
+            return Head()
+        model, tools = document.get("model"), bool(document.get("tools"))
+    # Codex may carry its tools in the first item of the input.
+    return Head(model=model[:200] if isinstance(model, str) else "", has_tools=tools or b'"additional_tools"' in body)
+
+
+def _originals(body: bytes, tools: list[Edit], changes: tuple[ToolsChange, ...]) -> list[bytes]:
+    """The exact bytes of the tools value that each edit lies in."""
+    originals = []
+    for edit in tools:
+        whole = next((change for change in changes if change.start <= edit.start and edit.end <= change.end), None)
+        originals.append(body[whole.start : whole.end] if whole else edit.before)
+    return originals
+
+
+def _name(error: BaseException) -> str:
+    return f"{type(error).__name__}: {str(error)[:200]}"
