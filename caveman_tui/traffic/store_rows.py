@@ -1,0 +1,90 @@
+"""The recovery store as rows and text."""
+
+from caveman_tui.ccr import Record, StoreStats
+from caveman_tui.core.amounts import Label
+from caveman_tui.traffic import format
+from caveman_tui.traffic.lines import Line, Role, Span
+from caveman_tui.traffic.safe_text import one_line
+from caveman_tui.traffic.status_line import Part
+
+_HANDLE_WIDTH = 14
+_TIME_WIDTH = 16
+_SIZE_WIDTH = 8
+
+
+def header(width: int) -> Line:
+    """Column titles over the rows."""
+    kind = _kind_width(width)
+    titles = f"   {'STORED':<{_TIME_WIDTH}}  {'HANDLE':<{_HANDLE_WIDTH}}  {'TYPE':<{kind}}  {'SIZE':>{_SIZE_WIDTH}}"
+    return (Span(titles + (f"  {'TOKENS':>14}" if _with_tokens(width) else ""), Role.HEADING),)
+
+
+def row_line(record: Record, width: int) -> Line:
+    """One original; `?` marks one whose hash cannot be checked."""
+    kind = _kind_width(width)
+    what = one_line(record.content_type)
+    if record.compressor and record.compressor != record.content_type:
+        what += f" · {one_line(record.compressor)}"
+    sign = Span(" ? ", Role.WARN) if not record.verified else Span("   ")
+    spans = [
+        sign,
+        Span(f"{stored_at(record):<{_TIME_WIDTH}}  ", Role.MUTED),
+        Span(f"{short_handle(record.handle):<{_HANDLE_WIDTH}}  "),
+        Span(what[: kind - 1] + "…" if len(what) > kind else what.ljust(kind), Role.MUTED if record.is_object else Role.TEXT),
+        Span(f"  {format.size(record.original_bytes):>{_SIZE_WIDTH}}"),
+    ]
+    if _with_tokens(width):
+        counts = f"{format.count(record.tokens_before)} > {format.count(record.tokens_after)}"
+        spans.append(Span(f"  {counts if record.tokens_before is not None else format.UNKNOWN:>14}", Role.MUTED))
+    return tuple(spans)
+
+
+def stored_at(record: Record) -> str:
+    """`2026-11-29 21:03`, UTC as it stands in the store."""
+    return one_line(record.created_at)[:16].replace("T", " ")
+
+
+def short_handle(handle: str) -> str:
+    """Enough of a handle to tell rows apart."""
+    text = one_line(handle)
+    return text if len(text) <= _HANDLE_WIDTH else text[: _HANDLE_WIDTH - 1] + "…"
+
+
+def facts(record: Record) -> list[Line]:
+    """What is known of an original beside its bytes."""
+    tokens = format.UNKNOWN
+    if record.tokens_before is not None:
+        tokens = f"{format.exact(record.tokens_before)} > {format.exact(record.tokens_after)} {Label.INFERRED.value}"
+    rows = [
+        ("handle", one_line(record.handle)),
+        ("stored", f"{one_line(record.created_at)[:19].replace('T', ' ')} UTC"),
+        ("type", one_line(record.content_type) + (", a session object of another tool" if record.is_object else "")),
+        ("size", f"{format.exact(record.original_bytes)} bytes"),
+        ("tokens", tokens),
+    ]
+    if record.session:
+        rows.append(("session", one_line(record.session)))
+    if not record.verified:
+        rows.append(("hash", "can't be checked: it was stored shorter than its original"))
+    return [(Span(name.ljust(9), Role.MUTED), Span(value)) for name, value in rows]
+
+
+def stats_parts(stats: StoreStats, shown: int, search: str) -> list[Part]:
+    """Path, counts and budget."""
+    used = format.percent(stats.payload_bytes / stats.budget_bytes if stats.budget_bytes else None)
+    everything = stats.originals + stats.objects
+    count = f"{shown:,} of {everything:,} contain {one_line(search)}" if search else format.plural(everything, "original")
+    return [
+        Part(0, (Span(count, Role.STRONG),)),
+        Part(1, (Span(f"{format.size(stats.payload_bytes)} of {format.size(stats.budget_bytes)}, {used}"),)),
+        Part(2, (Span(one_line(stats.path), Role.MUTED),)),
+    ]
+
+
+def _with_tokens(width: int) -> bool:
+    return width >= 78
+
+
+def _kind_width(width: int) -> int:
+    fixed = 3 + _TIME_WIDTH + 2 + _HANDLE_WIDTH + 2 + 2 + _SIZE_WIDTH + (16 if _with_tokens(width) else 0) + 1
+    return max(4, width - fixed)

@@ -1,0 +1,188 @@
+"""The tools of a catalog before and after: a row each, and one tool's text with what was kept and dropped."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from caveman_tui.core.amounts import Label
+from caveman_tui.core.policy import Level
+from caveman_tui.core.shrink import explain_tool
+from caveman_tui.core.shrink.model import ShrunkDescription, ShrunkTool
+from caveman_tui.protocol.control import CatalogDetail, CatalogTool
+from caveman_tui.protocol.events import ToolsSummary
+from caveman_tui.protocol.exchanges import Exchange
+from caveman_tui.traffic import format
+from caveman_tui.traffic.body_text import indented
+from caveman_tui.traffic.lines import BLANK, Line, Role, Span, line, wrap
+from caveman_tui.traffic.safe_text import one_line, safe
+
+BAR_WIDTH = 12
+_RATIO_WIDTH = 6
+_COUNT_WIDTH = 7
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRow:
+    """One tool; sizes are bytes of its JSON, token counts inferred."""
+
+    tool: CatalogTool
+    bytes_before: int
+    bytes_after: int
+
+    @property
+    def ratio(self) -> float:
+        """Fraction of bytes removed; negative where it grew."""
+        return (self.bytes_before - self.bytes_after) / self.bytes_before if self.bytes_before else 0.0
+
+
+def tool_rows(catalogs: Sequence[CatalogDetail]) -> list[ToolRow]:
+    """The tools of these catalogs in their order."""
+    return [ToolRow(tool, _size(tool.before), _size(tool.after)) for catalog in catalogs for tool in catalog.tools]
+
+
+def summary(exchange: Exchange, width: int) -> list[Line]:
+    """What shrinking did to the catalogs of an exchange, a line or two each."""
+    if not exchange.tools:
+        return [line("No tools in this request.", Role.MUTED)]
+    lines: list[Line] = []
+    for tools in exchange.tools:
+        lines += _one_catalog(tools, width)
+    return lines
+
+
+def header(width: int) -> Line:
+    """Column titles over the rows."""
+    name, bar = _widths(width)
+    spans = [Span(f"   {'TOOL':<{name}}", Role.HEADING), Span("  " + "BEFORE".rjust(_COUNT_WIDTH), Role.HEADING)]
+    spans.append(Span(" " + "AFTER".rjust(_COUNT_WIDTH), Role.HEADING))
+    spans.append(Span(" " + "RATIO".rjust(_RATIO_WIDTH), Role.HEADING))
+    if bar:
+        spans.append(Span("  KEPT", Role.HEADING))
+    return tuple(spans)
+
+
+def row_line(row: ToolRow, largest: int, width: int) -> Line:
+    """One tool: sign, name, tokens (or bytes) before and after, ratio, and a bar of kept and dropped to a common scale."""
+    name, bar = _widths(width)
+    tool = row.tool
+    changed = row.bytes_before != row.bytes_after
+    counted = tool.tokens_before is not None and tool.tokens_after is not None
+    before = format.count(tool.tokens_before) if counted else format.size(row.bytes_before)
+    after = format.count(tool.tokens_after) if counted else format.size(row.bytes_after)
+    sign = "~" if changed else "="
+    text = one_line(tool.name) or format.UNKNOWN
+    spans = [
+        Span(f" {sign} ", Role.REMOVED if changed else Role.MUTED),
+        Span(text[: name - 1] + "…" if len(text) > name else text.ljust(name), Role.TEXT),
+        Span("  " + before.rjust(_COUNT_WIDTH), Role.MUTED),
+        Span(" " + after.rjust(_COUNT_WIDTH), Role.TEXT),
+        Span(" " + (format.percent(row.ratio) if changed else "·").rjust(_RATIO_WIDTH), Role.REMOVED if changed else Role.MUTED),
+    ]
+    if bar:
+        spans += [Span("  "), *_bar(row, largest)]
+    return tuple(spans)
+
+
+def tool_text(row: ToolRow, level: Level, width: int) -> list[Line]:
+    """One tool in full: each description with what was kept (blank) and dropped (`-`, with the reason), then its JSON after."""
+    tool = row.tool
+    lines: list[Line] = [(Span(one_line(tool.name), Role.STRONG), Span(f"   {_counts(row)}", Role.MUTED))]
+    if tool.excluded:
+        lines.append(line("Excluded: never shrunk.", Role.MUTED))
+    descriptions = explain_tool(_shrunk(tool), level)
+    for description in descriptions:
+        lines += [BLANK, *_description(description, width)]
+    if not descriptions and not tool.excluded:
+        lines += [BLANK, line("No descriptions in this tool.", Role.MUTED)]
+    lines += [BLANK, line("AS SENT" if row.bytes_before != row.bytes_after else "AS IT CAME", Role.HEADING)]
+    text = indented(tool.after.encode("utf-8", "surrogatepass"))
+    shown = text.decode("utf-8", "replace") if text is not None else tool.after
+    lines += [line(part, Role.MUTED) for raw in shown.split("\n") for part in _indent_wrap(safe(raw), width)]
+    return lines
+
+
+def _one_catalog(tools: ToolsSummary, width: int) -> list[Line]:
+    state = Span("~ shrunk", Role.REMOVED) if tools.applied else Span("measured only", Role.MUTED)
+    if tools.bytes_before == tools.bytes_after:
+        state = Span("= nothing to gain", Role.MUTED)
+    sizes = f"{format.size(tools.bytes_before)} > {format.size(tools.bytes_after)}"
+    first = (
+        Span(f"{format.plural(tools.tools, 'tool')}  ", Role.STRONG),
+        state,
+        Span(f"  {tools.level.value}", Role.MUTED),
+        Span(f"  {sizes}  ", Role.TEXT),
+        Span(format.percent(tools.ratio), Role.REMOVED if tools.applied else Role.TEXT),
+    )
+    tokens = f"{format.count(tools.tokens_before)} > {format.count(tools.tokens_after)} tokens"
+    label = Label.UNKNOWN if tools.tokens_before is None else Label.INFERRED
+    second = [Span(f"{tokens} {label.value}", Role.MUTED)]
+    if tools.handle:
+        second.append(Span(f"   original {tools.handle[: max(8, width - len(tokens) - 22)]}", Role.MUTED))
+    return [first, tuple(second)]
+
+
+def _widths(width: int) -> tuple[int, int]:
+    fixed = 3 + 2 + _COUNT_WIDTH + 1 + _COUNT_WIDTH + 1 + _RATIO_WIDTH
+    bar = BAR_WIDTH if width >= 66 else 0
+    return max(8, width - fixed - (bar + 3 if bar else 1)), bar
+
+
+def _bar(row: ToolRow, largest: int) -> list[Span]:
+    whole = max(1, round(BAR_WIDTH * row.bytes_before / largest)) if largest else 0
+    kept = min(whole, round(BAR_WIDTH * row.bytes_after / largest)) if largest else 0
+    if row.bytes_after and not kept:
+        kept = 1
+    return [Span("█" * kept, Role.ACCENT), Span("░" * (whole - kept), Role.REMOVED), Span(" " * (BAR_WIDTH - whole))]
+
+
+def _counts(row: ToolRow) -> str:
+    tool = row.tool
+    sizes = f"{format.size(row.bytes_before)} > {format.size(row.bytes_after)}"
+    if tool.tokens_before is None or tool.tokens_after is None:
+        return sizes
+    return f"{sizes}   {format.count(tool.tokens_before)} > {format.count(tool.tokens_after)} tokens {Label.INFERRED.value}"
+
+
+def _description(description: ShrunkDescription, width: int) -> list[Line]:
+    place = one_line(description.pointer)
+    if description.before == description.after:
+        head: Line = (Span("= ", Role.MUTED), Span(place, Role.ACCENT), Span("  kept whole", Role.MUTED))
+        return [head, *(line("  " + part) for part in _paragraph(description.before, width - 2))]
+    removed = 1 - len(description.after) / len(description.before) if description.before else 0.0
+    lines: list[Line] = [(Span("~ ", Role.REMOVED), Span(place, Role.ACCENT), Span(f"  {format.percent(removed)} dropped", Role.REMOVED))]
+    if not description.units:
+        lines += [(Span("- ", Role.REMOVED), Span(part, Role.REMOVED)) for part in _paragraph(description.before, width - 2)]
+        lines += [(Span("+ ", Role.ADDED), Span(part)) for part in _paragraph(description.after, width - 2)]
+        return lines
+    for unit in description.units:
+        text = description.before[unit.start : unit.end]
+        if not text.strip():
+            continue
+        if unit.kept:
+            lines += [line("  " + part) for part in _paragraph(text, width - 2)]
+        else:
+            lines += [(Span("- ", Role.REMOVED), Span(part, Role.REMOVED)) for part in _paragraph(text, width - 2)]
+            lines.append((Span("    because ", Role.MUTED), Span(one_line(unit.why or unit.kind), Role.MUTED)))
+    return lines
+
+
+def _paragraph(text: str, width: int) -> list[str]:
+    return [part for raw in text.strip("\n").split("\n") for part in wrap(safe(raw), max(10, width))]
+
+
+def _indent_wrap(text: str, width: int) -> list[str]:
+    width = max(10, width)
+    return [text[start : start + width] for start in range(0, len(text), width)] or [""]
+
+
+def _shrunk(tool: CatalogTool) -> ShrunkTool:
+    return ShrunkTool(
+        name=tool.name,
+        pointer="",
+        before=tool.before.encode("utf-8", "surrogatepass"),
+        after=tool.after.encode("utf-8", "surrogatepass"),
+        excluded=tool.excluded,
+    )
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))

@@ -1,0 +1,341 @@
+"""The screen's process: one app that follows a worker and shows what it knows."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import tzinfo
+from pathlib import Path
+from typing import ClassVar
+
+from textual import work
+from textual.app import App
+from textual.binding import BindingType
+from textual.command import Provider
+from textual.message import Message
+
+from caveman_tui import places
+from caveman_tui.ccr import StoreError, default_path, open_store
+from caveman_tui.core.policy import Level, LoopTtlMode, ShrinkMode
+from caveman_tui.protocol.exchanges import Exchange
+from caveman_tui.traffic import format
+from caveman_tui.traffic.feed import DRAIN_SECONDS, Arrived, Feed, FeedMessage, Link, LinkChanged, Loaded
+from caveman_tui.traffic.log import Changes, TrafficLog
+from caveman_tui.traffic.private_file import write_private
+from caveman_tui.traffic.source import SourceError, TrafficSource
+from caveman_tui.traffic.switching import switch_cost
+from caveman_tui.traffic.view import TrafficView, ViewChange
+from caveman_tui.tui import keys
+from caveman_tui.tui.ascii import AsciiFilter
+from caveman_tui.tui.commands import KeyCommands
+from caveman_tui.tui.screens.base import BaseScreen
+from caveman_tui.tui.screens.dialog import ForceDialog, QuitDialog
+from caveman_tui.tui.screens.help import HelpScreen
+from caveman_tui.tui.screens.store import StoreScreen
+from caveman_tui.tui.screens.traffic import TrafficScreen
+from caveman_tui.tui.themes import DARK, LIGHT
+from caveman_tui.tui.widgets.exchange_pane import Content, ExchangePane
+
+_CLIPBOARD_CHARACTERS = 64_000
+"""Terminals and tmux cut, or drop, longer clipboard sequences."""
+_BUSY_SECONDS = 600.0
+"""After an exchange so recent the worker is kept by default."""
+_MOUSE_MODES = (1000, 1003, 1006)
+
+
+class FeedEvent(Message):
+    """The feed handed something out."""
+
+    def __init__(self, content: FeedMessage) -> None:
+        super().__init__()
+        self.content = content
+
+
+class CavemanApp(App[int]):
+    """Follows a source of traffic. Its result is the exit code."""
+
+    TITLE = "caveman-tui"
+    CSS_PATH = "app.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings("app")]
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {KeyCommands}
+    KEY_CONTEXT = "app"
+    ENABLE_COMMAND_PALETTE = True
+
+    def __init__(
+        self,
+        source: TrafficSource,
+        *,
+        zone: tzinfo | None = None,
+        clock: Callable[[], float],
+        ascii_only: bool = False,
+        mouse: bool = True,
+        light: bool = False,
+        drain_seconds: float = DRAIN_SECONDS,
+        pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        """`zone` None is the machine's own time zone; `clock` gives seconds since the epoch."""
+        super().__init__()
+        self.source = source
+        self.zone = zone
+        self.traffic_log = TrafficLog()
+        self.traffic_view = TrafficView(self.traffic_log)
+        self.link = Link.CONNECTING
+        self.link_reason = ""
+        self.animation_level = "none"
+        self._clock = clock
+        self._mouse_on = mouse
+        self._feed = Feed(source, lambda content: self.post_message(FeedEvent(content)), drain_seconds=drain_seconds, pause=pause)
+        if ascii_only:
+            self._filters.append(AsciiFilter())
+        self.register_theme(DARK)
+        self.register_theme(LIGHT)
+        self.theme = LIGHT.name if light else DARK.name
+
+    def on_mount(self) -> None:
+        """Home, and the worker's events."""
+        self.push_screen(TrafficScreen())
+        self.run_worker(self._feed.run(), group="feed", exclusive=True, exit_on_error=False)
+
+    def on_feed_event(self, event: FeedEvent) -> None:
+        """Take a batch in and hand what it changed to the screens."""
+        match event.content:
+            case Loaded(status, listing):
+                self._hand_down(self.traffic_log.load(status, listing))
+            case Arrived(batch):
+                self._hand_down(self.traffic_log.apply(batch))
+            case LinkChanged(link, reason):
+                self.link, self.link_reason = link, reason
+                for screen in self._base_screens():
+                    screen.link_changed()
+
+    @work(group="pane", exclusive=True, exit_on_error=False)
+    async def on_exchange_pane_wanted(self, event: ExchangePane.Wanted) -> None:
+        """Fetch what a tab needs."""
+        exchange = event.exchange
+        try:
+            content = await self._fetch(event.tab, exchange)
+        except SourceError as error:
+            event.pane.fail(event.tab, exchange.id, str(error))
+            return
+        if event.pane.is_attached:
+            event.pane.supply(event.tab, exchange.id, content)
+
+    def send_to_clipboard(self, text: str) -> None:
+        """Send `text` to the terminal's clipboard, or write it to a file where it is too large for that."""
+        if len(text) <= _CLIPBOARD_CHARACTERS:
+            self.copy_to_clipboard(text)
+            shown = text if len(text) <= 80 else f"{len(text):,} characters"
+            self.notify(shown, title="Sent to the clipboard", timeout=4, markup=False)
+            return
+        try:
+            path = write_private(places.recovered_dir(), "selection.txt", text.encode("utf-8", "surrogateescape"))
+        except OSError as error:
+            self.notify(f"{error}", title="Too large for the clipboard, and no file could be written", severity="error", markup=False)
+            return
+        self.notify(f"{path}", title="Too large for the clipboard: written to a file", timeout=10, markup=False)
+
+    @work(group="recover", exit_on_error=False)
+    async def recover(self, handle: str, done: Callable[[Path], object] | None = None) -> None:
+        """Write the original under `handle` to a new file of 0600, its hash checked, and say where it lies."""
+        try:
+            path = await asyncio.to_thread(_recover, self.store_path(), handle)
+        except StoreError as error:
+            self.notify(f"{error.what}. {error.todo}".strip(), title="Not recovered", severity="error", timeout=10, markup=False)
+            return
+        except OSError as error:
+            self.notify(f"The file could not be written: {error}", title="Not recovered", severity="error", timeout=10, markup=False)
+            return
+        self.notify(f"{path}", title="Recovered, hash checked", timeout=10, markup=False)
+        if done is not None:
+            done(path)
+
+    def store_path(self) -> Path | None:
+        """The worker's store, None (the shared default) before that is known."""
+        return Path(self.traffic_log.store.path) if self.traffic_log.store.path else None
+
+    def places(self) -> tuple[tuple[str, str], ...]:
+        """Where data lies, for help."""
+        return (
+            ("store", str(self.store_path() or default_path())),
+            ("recovered", str(places.recovered_dir())),
+            ("state", str(places.state_dir())),
+            ("config", str(places.config_file())),
+        )
+
+    def action_help(self) -> None:
+        """Open help."""
+        if not isinstance(self.screen, HelpScreen):
+            self.push_screen(HelpScreen())
+
+    def action_store(self) -> None:
+        """Open the store."""
+        if not isinstance(self.screen, StoreScreen):
+            self.push_screen(StoreScreen(self.store_path()))
+
+    def action_copy_selection(self) -> None:
+        """Copy what is selected, or say how to select."""
+        selected = self.screen.get_selected_text()
+        if selected:
+            self.send_to_clipboard(selected)
+        else:
+            self.notify("Nothing is selected: drag with the mouse over text, or press M and select with the terminal.", markup=False)
+
+    def action_toggle_theme(self) -> None:
+        """Dark or light."""
+        self.theme = LIGHT.name if self.theme == DARK.name else DARK.name
+
+    def action_toggle_mouse(self) -> None:
+        """Take the mouse, or leave it to the terminal."""
+        self._mouse_on = not self._mouse_on
+        if self._driver is not None:
+            for mode in _MOUSE_MODES:
+                self._driver.write(f"\x1b[?{mode}{'h' if self._mouse_on else 'l'}")
+            self._driver.flush()
+        self.notify("The mouse works here again." if self._mouse_on else "The mouse is the terminal's: it selects text. M takes it back.")
+
+    def action_cycle_shrink(self) -> None:
+        """Off, measure, apply."""
+        order = list(ShrinkMode)
+        mode = order[(order.index(self.traffic_log.settings.shrink) + 1) % len(order)]
+        says = {
+            ShrinkMode.OFF: "Tool catalogs go out as they come and are not measured.",
+            ShrinkMode.MEASURE: "Shows what shrinking would save; nothing is changed or stored.",
+            ShrinkMode.APPLY: "Tool catalogs are shrunk; each original is stored first.",
+        }[mode]
+        self._change(f"Tool shrink: {mode.value}", f"{says} {self._pinning()}", shrink=mode)
+
+    def action_cycle_level(self) -> None:
+        """Careful, standard, terse."""
+        order = list(Level)
+        level = order[(order.index(self.traffic_log.settings.level) + 1) % len(order)]
+        says = {
+            Level.CAREFUL: "Drops annotation noise and exact repetitions only.",
+            Level.STANDARD: "Drops what is recognised as filler.",
+            Level.TERSE: "Keeps the lead and sentences with a constraint word; about half of what a caller needs may be lost.",
+        }[level]
+        self._change(f"Shrink level: {level.value}", f"{says} {self._pinning()}", level=level)
+
+    def action_toggle_ttl(self) -> None:
+        """Apply or off."""
+        mode = LoopTtlMode.OFF if self.traffic_log.settings.loop_ttl is LoopTtlMode.APPLY else LoopTtlMode.APPLY
+        says = "1h markers in agent loops become 5m." if mode is LoopTtlMode.APPLY else "Cache markers go out as they come."
+        self._change(f"Loop TTL: {mode.value}", says, loop_ttl=mode)
+
+    def action_force_shrink(self) -> None:
+        """Ask, with the one-time cost, and switch the current conversation."""
+        exchange = self._current_exchange()
+        if exchange is None or not exchange.conversation:
+            self.notify("Put the cursor on an exchange of the conversation first.", markup=False)
+            return
+        settings = self.traffic_log.settings
+        cost = switch_cost(exchange.conversation, self.traffic_log)
+        if cost.tokens is None:
+            price = "How long its cached prefix is, and so what that costs, is unknown."
+        else:
+            dollars = format.labelled(format.money(cost.dollars.value), cost.dollars.label)
+            ttl = {"1h": "2", "5m": "1.25"}[cost.ttl]
+            price = (
+                f"Its cached prefix, {format.exact(cost.tokens)} tokens as the provider last reported, is written once more at "
+                f"{ttl} times the input price: {dollars}."
+            )
+        text = (
+            f"Conversation {format.short_id(exchange.conversation)} goes to '{settings.shrink.value}', level {settings.level.value}, "
+            "with its next request.",
+            price,
+        )
+        conversation = exchange.conversation
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self._force(conversation, settings.shrink, settings.level)
+
+        self.push_screen(ForceDialog("Force this conversation now?", text, "force.cancel"), answered)
+
+    def action_leave(self) -> None:
+        """Ask whether the worker stays; without a worker just leave."""
+        if isinstance(self.screen, QuitDialog):
+            return
+        if self.link is not Link.LIVE:
+            self.exit(0)
+            return
+        last = self.traffic_log.last_activity
+        busy = self.traffic_log.open_exchanges > 0 or (last is not None and self._clock() - last < _BUSY_SECONDS)
+        if last is None:
+            seen = "No request has come through yet."
+        else:
+            seen = f"The last request came {format.duration(max(0.0, self._clock() - last) * 1000)} ago."
+        running = format.plural(self.traffic_log.open_exchanges, "exchange")
+        text = (f"{seen} {running} running.", "A worker without a screen ends by itself after 60 quiet minutes.")
+        self.push_screen(QuitDialog("Leave. What about the worker?", text, "quit.keep" if busy else "quit.stop"), self._left)
+
+    def _left(self, answer: str | None) -> None:
+        if answer == "keep":
+            self.exit(0)
+        elif answer == "stop":
+            self._stop_worker()
+
+    @work(group="stop", exclusive=True, exit_on_error=False)
+    async def _stop_worker(self) -> None:
+        try:
+            await self.source.stop()
+        except SourceError as error:
+            self.notify(str(error), title="The worker was not stopped", severity="error", timeout=10, markup=False)
+            return
+        self.exit(0)
+
+    def _change(
+        self, title: str, says: str, *, loop_ttl: LoopTtlMode | None = None, shrink: ShrinkMode | None = None, level: Level | None = None
+    ) -> None:
+        self._change_settings(title, says, loop_ttl, shrink, level)
+
+    @work(group="settings", exclusive=True, exit_on_error=False)
+    async def _change_settings(
+        self, title: str, says: str, loop_ttl: LoopTtlMode | None, shrink: ShrinkMode | None, level: Level | None
+    ) -> None:
+        try:
+            self.traffic_log.settings = await self.source.change_settings(loop_ttl=loop_ttl, shrink=shrink, level=level)
+        except SourceError as error:
+            self.notify(str(error), title="Setting not changed", severity="error", timeout=8, markup=False)
+            return
+        self._hand_down(Changes(settings=True))
+        self.notify(says, title=title, timeout=8, markup=False)
+
+    @work(group="force", exclusive=True, exit_on_error=False)
+    async def _force(self, conversation: str, mode: ShrinkMode, level: Level) -> None:
+        try:
+            await self.source.force_shrink(conversation, mode, level)
+        except SourceError as error:
+            self.notify(str(error), title="Conversation not switched", severity="error", timeout=8, markup=False)
+            return
+        self.notify(f"Its next request goes out with tool shrink '{mode.value}'.", title="Conversation switched", timeout=6, markup=False)
+
+    def _pinning(self) -> str:
+        running = any(exchange.tools for exchange in self.traffic_log)
+        return "Holds for new conversations; running ones keep what they began with. F forces one." if running else ""
+
+    async def _fetch(self, tab: str, exchange: Exchange) -> Content:
+        if tab == "headers":
+            return await self.source.exchange(exchange.id)
+        if tab == "tools":
+            return tuple([await self.source.catalog(tools.digest, tools.level) for tools in exchange.tools])
+        return await self.source.body(exchange.id, tab)
+
+    def _hand_down(self, changes: Changes) -> None:
+        change: ViewChange = self.traffic_view.apply(changes)
+        for warning in changes.warnings:
+            text = f"{warning.what} {warning.done} {warning.todo}".strip()
+            self.notify(text, title=f"Warning: {warning.code}", severity="warning", timeout=8, markup=False)
+        for screen in self._base_screens():
+            screen.traffic_changed(changes, change)
+
+    def _base_screens(self) -> list[BaseScreen]:
+        return [screen for screen in self.screen_stack if isinstance(screen, BaseScreen) and screen.is_mounted]
+
+    def _current_exchange(self) -> Exchange | None:
+        current = getattr(self.screen, "current", None)
+        return current if isinstance(current, Exchange) else self.traffic_view.current
+
+
+def _recover(path: Path | None, handle: str) -> Path:
+    with open_store(path, create=False) as store:
+        recovered = store.get(handle)
+    suffix = "json" if recovered.original[:1] in (b"{", b"[") else "txt"
+    return write_private(places.recovered_dir(), f"{recovered.record.handle}.{suffix}", recovered.original)

@@ -1,0 +1,69 @@
+"""The help screen's text: what this is, how to connect a client, what the signs mean, and every key from the table."""
+
+from caveman_tui.traffic.lines import BLANK, Line, Role, Span, line, wrap
+from caveman_tui.tui import keys
+
+_SIGNS = (
+    ("✓", "done"),
+    ("●", "running"),
+    ("✗", "refused by the provider, broken off or not forwarded"),
+    ("!", "done, with a warning or a broken marker rule"),
+    ("-", "cancelled by the client; in texts: dropped"),
+    ("~ + =", "changed, added, as it came"),
+    ("h m", "a cache marker of one hour, of five minutes, in prefix order: hhh>hhm"),
+    ("(24%)", "tools ratio measured only; without brackets it was applied"),
+    ("–", "unknown"),
+)
+_CONTEXTS = ("app", "traffic", "tabs", "exchange", "body", "store", "store-list", "list", "text", "prompt", "quit", "force")
+_NAME_WIDTH = 16
+
+
+def help_lines(width: int, *, url: str, places: tuple[tuple[str, str], ...], policies: str) -> list[Line]:
+    """Everything, for a width. `places` are names and paths; `policies` says what is on."""
+    lines: list[Line] = [
+        *_text(
+            "caveman-tui runs a local proxy between your coding agent and its model, and shows each request as it passes: which "
+            "prompt-cache markers were changed and why, how much smaller the tool catalog became, what the provider billed. Nothing this "
+            "screen does can hurt a request.",
+            width,
+        ),
+        BLANK,
+        line("WHAT IS ON", Role.HEADING),
+        *_text(policies, width),
+        BLANK,
+        line("CONNECT A CLIENT", Role.HEADING),
+        *_pair("Claude Code", f"export ANTHROPIC_BASE_URL={url}", width),
+        *_pair("", "export ENABLE_TOOL_SEARCH=true", width),
+        *_pair("Codex", f"codex -c openai_base_url='\"{url}/v1\"'", width),
+        *_pair("OpenAI SDK", f"export OPENAI_BASE_URL={url}/v1", width),
+        *_pair("any of them", "caveman-tui exec -- CLIENT", width),
+        BLANK,
+        line("WHERE THINGS LIE", Role.HEADING),
+    ]
+    for name, path in places:
+        lines += _pair(name, path, width)
+    lines += [BLANK, line("SIGNS", Role.HEADING)]
+    for sign, meaning in _SIGNS:
+        lines += _pair(sign, meaning, width)
+    lines += [
+        *_text(
+            "Input and read come from the provider; times and bytes are measured here; token counts of tools, and all sums made "
+            "with them, are inferred.",
+            width,
+        )
+    ]
+    for context in _CONTEXTS:
+        lines += [BLANK, line(f"KEYS: {keys.TITLES[context].upper()}", Role.HEADING)]
+        for key in keys.keys_of(context):
+            lines += _pair(" ".join(keys.shown(name) for name in key.keys.split(",")), key.tooltip, width)
+    return lines
+
+
+def _text(words: str, width: int) -> list[Line]:
+    return [line(part, Role.MUTED) for part in wrap(words, width)]
+
+
+def _pair(name: str, value: str, width: int) -> list[Line]:
+    parts = wrap(value, max(10, width - _NAME_WIDTH))
+    first: Line = (Span(name.ljust(_NAME_WIDTH), Role.ACCENT), Span(parts[0]))
+    return [first, *(line(" " * _NAME_WIDTH + part) for part in parts[1:])]

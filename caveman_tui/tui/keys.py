@@ -1,0 +1,168 @@
+"""Every key of the screens in one table. Bindings, footer, help and command palette are made from it."""
+
+from dataclasses import dataclass
+
+from textual.binding import Binding
+
+FORBIDDEN = frozenset({"ctrl+s", "ctrl+b", "ctrl+a", "ctrl+j", "ctrl+h", "ctrl+i", "ctrl+m"})
+"""Owned by terminals and tmux."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One binding."""
+
+    id: str
+    """`area.verb`."""
+    context: str
+    """Where it holds: `app`, the name of a screen, or a kind of widget (`list`, `text`, `tabs`)."""
+    keys: str
+    """Textual's names, comma-separated; the first is the one shown."""
+    action: str
+    description: str
+    """Two words for the footer."""
+    tooltip: str
+    """A sentence for help and palette."""
+    footer: int | None = None
+    """Place in the footer, the lowest first; None keeps it to help and palette."""
+    priority: bool = False
+    palette: bool = True
+
+
+TABLE: tuple[Key, ...] = (
+    # Everywhere
+    Key("app.help", "app", "question_mark,f1", "help", "help", "Show what this is, all keys and how to connect a client.", 90),
+    Key("app.palette", "app", "ctrl+p", "command_palette", "commands", "Find any action by name.", 91, palette=False),
+    Key("app.quit", "app", "ctrl+q", "leave", "quit", "Leave the screen; asks whether the worker stays.", 92, priority=True),
+    Key("app.store", "app", "o", "store", "originals", "Open the recovery store with every original that was replaced.", 50),
+    Key("app.copy", "app", "ctrl+c", "copy_selection", "copy selection", "Send the selected text to the clipboard."),
+    Key("settings.shrink", "app", "s", "cycle_shrink", "shrink mode", "Tool shrinking off, measure or apply, for new conversations.", 60),
+    Key("settings.level", "app", "L", "cycle_level", "shrink level", "How much text shrinking may drop: careful, standard, terse."),
+    Key("settings.ttl", "app", "t", "toggle_ttl", "loop ttl", "Loop TTL: apply or off. It changes cache markers only.", 61),
+    Key("settings.force", "app", "F", "force_shrink", "force here", "Switch the current conversation now, at the one-time cost shown."),
+    Key("view.theme", "app", "T", "toggle_theme", "theme", "Switch between the dark and the light theme."),
+    Key("view.mouse", "app", "M", "toggle_mouse", "mouse", "Let go of the mouse, so that the terminal selects text itself."),
+    # The traffic list
+    Key("traffic.filter", "traffic", "slash", "filter", "filter", "Show what matches: model:opus in>20k has:edit -status:4xx", 10),
+    Key("traffic.unfilter", "traffic", "escape", "unfilter", "clear filter", "Show all exchanges again."),
+    Key("traffic.conversation", "traffic", "c", "only_conversation", "conversation", "Only this conversation, or all again.", 20),
+    Key("traffic.follow", "traffic", "f", "follow", "follow", "Follow the newest exchange, or stay where the cursor is.", 30),
+    Key("traffic.sort", "traffic", "S", "sort", "sort", "Sort by start, input, read share, tools ratio, first byte, duration."),
+    Key("traffic.reverse", "traffic", "R", "reverse", "reverse", "Turn the order around."),
+    Key("traffic.copy", "traffic", "y", "copy_connect", "copy export line", "Send the line that connects Claude Code to the clipboard", 40),
+    # One exchange
+    Key("exchange.back", "exchange", "escape", "back", "back", "Back to the list.", 10),
+    Key("exchange.next", "exchange", "right_square_bracket", "next(1)", "next", "The next exchange of the list.", 20),
+    Key("exchange.previous", "exchange", "left_square_bracket", "next(-1)", "previous", "The exchange before it.", 21),
+    Key("exchange.recover", "exchange", "r", "recover", "recover", "Write the original tools of this exchange to a new file.", 15),
+    Key("exchange.copy", "exchange", "y", "copy", "copy handle", "Send the recovery handle, or else the id, to the clipboard."),
+    # Tabs of an exchange
+    Key("tabs.next", "tabs", "l,right", "tab(1)", "next tab", "The next tab of the exchange.", 25, palette=False),
+    Key("tabs.previous", "tabs", "h,left", "tab(-1)", "previous tab", "The tab before it.", palette=False),
+    Key("tabs.ladder", "tabs", "1", "show_tab('ladder')", "ladder", "Cache markers before and after."),
+    Key("tabs.tools", "tabs", "2", "show_tab('tools')", "tools", "The tool catalog before and after."),
+    Key("tabs.before", "tabs", "3", "show_tab('request-before')", "request before", "The request as the client sent it."),
+    Key("tabs.after", "tabs", "4", "show_tab('request-after')", "request after", "The request as it went to the provider."),
+    Key("tabs.response", "tabs", "5", "show_tab('response')", "response", "The response as it came."),
+    Key("tabs.headers", "tabs", "6", "show_tab('headers')", "headers", "Headers of both, secrets replaced."),
+    Key("tabs.timing", "tabs", "7", "show_tab('timing')", "timing", "Timing and usage, with where each number comes from."),
+    # The store
+    Key("store.back", "store", "escape", "back", "back", "Back to where you came from; first out of a search.", 10),
+    Key("store.recover", "store", "r", "recover", "recover", "Check the original's hash and write it to a new file.", 15),
+    Key("store.copy", "store", "y", "copy", "copy", "Send the recovered file's path, or else the handle, to the clipboard.", 20),
+    Key("store.search", "store-list", "slash", "search", "search", "Only what contains a text, in itself or its type or handle.", 25),
+    Key("store.reload", "store", "u", "reload", "reload", "Read the store again."),
+    # Help
+    Key("help.back", "help", "escape", "back", "back", "Back to where you came from.", 10),
+    # Any list
+    Key("list.down", "list", "j,down", "move(1)", "down", "One row down.", palette=False),
+    Key("list.up", "list", "k,up", "move(-1)", "up", "One row up.", palette=False),
+    Key("list.page-down", "list", "pagedown,ctrl+d", "page(1)", "page down", "One page down.", palette=False),
+    Key("list.page-up", "list", "pageup,ctrl+u", "page(-1)", "page up", "One page up.", palette=False),
+    Key("list.first", "list", "g,home", "first", "first", "The first row.", palette=False),
+    Key("list.last", "list", "G,end", "last", "last", "The last row; the traffic list follows again.", palette=False),
+    Key("list.open", "list", "enter", "open", "open", "Open what the cursor is on.", 5, palette=False),
+    # Any text
+    Key("text.down", "text", "j,down", "move(1)", "down", "One line down.", palette=False),
+    Key("text.up", "text", "k,up", "move(-1)", "up", "One line up.", palette=False),
+    Key("text.page-down", "text", "pagedown,ctrl+d,space", "page(1)", "page down", "One page down.", palette=False),
+    Key("text.page-up", "text", "pageup,ctrl+u", "page(-1)", "page up", "One page up.", palette=False),
+    Key("text.first", "text", "g,home", "first", "start", "The first line.", palette=False),
+    Key("text.last", "text", "G,end", "last", "end", "The last line.", palette=False),
+    Key("text.search", "text", "slash", "search", "search", "Find a text; case is ignored.", 11),
+    Key("text.next", "text", "n", "match(1)", "next match", "The next match.", palette=False),
+    Key("text.previous", "text", "N", "match(-1)", "previous match", "The match before it.", palette=False),
+    # Bodies
+    Key("body.pretty", "body", "p", "pretty", "indent", "Indent JSON, or show it as it came.", 30),
+    Key("body.wrap", "body", "w", "wrap", "wrap", "Wrap long lines, or cut them at the edge.", 31),
+    # Dialogs
+    Key("quit.keep", "quit", "k", "keep", "keep worker", "Leave; the worker goes on and clients stay connected.", 1, palette=False),
+    Key("quit.stop", "quit", "x", "stop", "stop worker", "Leave and end the worker once running exchanges have ended.", 2, palette=False),
+    Key("quit.cancel", "quit", "escape", "cancel", "stay", "Stay here.", 3, palette=False),
+    Key("force.confirm", "force", "y", "confirm", "force", "Force it; the cached prefix is written again once.", 1, palette=False),
+    Key("force.cancel", "force", "escape,n", "cancel", "leave it", "Leave the conversation as it is pinned.", 2, palette=False),
+    Key("quit.default", "quit", "enter", "default", "default", "The marked answer.", palette=False),
+    Key("force.default", "force", "enter", "default", "default", "The marked answer.", palette=False),
+    Key("prompt.close", "prompt", "escape", "close", "cancel", "Give up typing.", 1, palette=False),
+)
+
+FOCUS_PATHS: tuple[tuple[str, ...], ...] = (
+    ("app", "traffic", "tabs", "list"),
+    ("app", "exchange", "tabs", "text"),
+    ("app", "exchange", "tabs", "text", "body"),
+    ("app", "exchange", "tabs", "list"),
+    ("app", "store", "list", "store-list"),
+    ("app", "store", "text"),
+    ("app", "help", "text"),
+    ("quit",),
+    ("force",),
+    ("prompt",),
+)
+"""Contexts whose keys hold at the same time, from the app to the focused widget; in one path no key may stand for two things."""
+
+TITLES: dict[str, str] = {
+    "app": "Everywhere",
+    "traffic": "Traffic list",
+    "exchange": "Exchange",
+    "tabs": "Tabs of an exchange (on the list too)",
+    "store": "Store",
+    "store-list": "Store, on the list",
+    "list": "Any list",
+    "text": "Any text",
+    "body": "Bodies",
+    "prompt": "Filter and search line",
+    "quit": "Leaving",
+    "force": "Forcing a conversation",
+}
+
+
+def bindings(context: str) -> list[Binding]:
+    """Textual bindings of one context."""
+    return [
+        Binding(key.keys, key.action, key.description, show=False, priority=key.priority, tooltip=key.tooltip, id=key.id)
+        for key in TABLE
+        if key.context == context
+    ]
+
+
+def keys_of(*contexts: str) -> list[Key]:
+    """The table's rows of these contexts, in its order."""
+    return [key for key in TABLE if key.context in contexts]
+
+
+_NAMES = {
+    "question_mark": "?",
+    "slash": "/",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "escape": "esc",
+    "pagedown": "pgdn",
+    "pageup": "pgup",
+}
+
+
+def shown(name: str) -> str:
+    """A key as footer and help spell it: `?`, `^p`, `esc`."""
+    if name.startswith("ctrl+"):
+        return "^" + name.removeprefix("ctrl+")
+    return _NAMES.get(name, name)

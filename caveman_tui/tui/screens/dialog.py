@@ -1,0 +1,95 @@
+"""Questions: a few lines and a key for each answer."""
+
+from typing import ClassVar, Generic, TypeVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from caveman_tui.traffic.lines import BuiltDocument, Line, Role, Span, line, wrap
+from caveman_tui.tui import keys
+from caveman_tui.tui.widgets.line_view import LineView
+
+Answer = TypeVar("Answer")
+
+
+class Dialog(ModalScreen[Answer | None], Generic[Answer]):
+    """Base of the dialogs. `enter` gives the default answer, which is marked."""
+
+    CSS_PATH = "dialog.tcss"
+    AUTO_FOCUS = None
+    KEY_CONTEXT = ""
+
+    def __init__(self, title: str, text: tuple[str, ...], default: str) -> None:
+        """`default` is the id of the key whose answer `enter` gives."""
+        super().__init__()
+        self._title = title
+        self._text = text
+        self._default = default
+
+    def compose(self) -> ComposeResult:
+        """The box."""
+        view = LineView(BuiltDocument(self._lines), id="dialog-text")
+        view.can_focus = False
+        yield Vertical(view, Static("", id="dialog-end"), id="dialog")
+
+    def on_resize(self) -> None:
+        """As high as its text."""
+        width = max(20, min(70, self.app.size.width - 4))
+        box = self.query_one("#dialog")
+        box.styles.width = width
+        box.styles.height = min(len(self._lines(width - 6)) + 4, self.app.size.height)
+
+    async def action_default(self) -> None:
+        """Give the default answer."""
+        for key in keys.keys_of(self.KEY_CONTEXT):
+            if key.id == self._default:
+                await self.run_action(key.action)
+
+    def action_cancel(self) -> None:
+        """No answer."""
+        self.dismiss(None)
+
+    def _lines(self, width: int) -> list[Line]:
+        lines: list[Line] = [line(self._title, Role.STRONG), ()]
+        for paragraph in self._text:
+            lines += [*(line(part) for part in wrap(paragraph, width)), ()]
+        for key in keys.keys_of(self.KEY_CONTEXT):
+            if key.action == "default":
+                continue
+            is_default = key.id == self._default
+            name = keys.shown(key.keys.split(",")[0])
+            names = f"{name} enter" if is_default else name
+            mark = Span("▌" if is_default else " ", Role.ACCENT)
+            parts = wrap(key.tooltip, max(10, width - 13))
+            lines.append((mark, Span(f"{names:<11}", Role.ACCENT), Span(parts[0], Role.STRONG if is_default else Role.TEXT)))
+            lines += [line(" " * 12 + part) for part in parts[1:]]
+        return lines
+
+
+class QuitDialog(Dialog[str]):
+    """Whether the worker stays. The answer is `keep` or `stop`."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings("quit")]
+    KEY_CONTEXT = "quit"
+
+    def action_keep(self) -> None:
+        """The worker stays."""
+        self.dismiss("keep")
+
+    def action_stop(self) -> None:
+        """The worker ends."""
+        self.dismiss("stop")
+
+
+class ForceDialog(Dialog[bool]):
+    """Whether to switch a running conversation now."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings("force")]
+    KEY_CONTEXT = "force"
+
+    def action_confirm(self) -> None:
+        """Do it."""
+        self.dismiss(True)

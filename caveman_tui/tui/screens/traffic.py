@@ -1,0 +1,272 @@
+"""Home: the live list, and beside it the exchange under the cursor where there is room."""
+
+from typing import Any, ClassVar
+
+from textual.binding import BindingType
+from textual.containers import Horizontal
+
+from caveman_tui.protocol.exchanges import Exchange
+from caveman_tui.traffic import filter, status_line
+from caveman_tui.traffic.feed import Link
+from caveman_tui.traffic.filter import FilterError
+from caveman_tui.traffic.lines import BLANK, BuiltDocument, Line, Role, Span, line, wrap
+from caveman_tui.traffic.log import Changes
+from caveman_tui.traffic.view import SortKey, ViewChange
+from caveman_tui.tui import keys
+from caveman_tui.tui.keys import Key
+from caveman_tui.tui.screens.base import BaseScreen
+from caveman_tui.tui.screens.exchange import ExchangeScreen
+from caveman_tui.tui.widgets.exchange_list import ExchangeList
+from caveman_tui.tui.widgets.exchange_pane import ExchangePane, Tab
+from caveman_tui.tui.widgets.info_line import InfoLine
+from caveman_tui.tui.widgets.line_view import LineView
+from caveman_tui.tui.widgets.prompt_line import PromptLine
+from caveman_tui.tui.widgets.row_list import RowList
+
+SIDE_BY_SIDE_FROM = 140
+_FILTER = "filter"
+
+
+class TrafficScreen(BaseScreen):
+    """The list of exchanges."""
+
+    CSS_PATH = "traffic.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings("traffic"), *keys.bindings("tabs")]
+    KEY_CONTEXT = "traffic tabs"
+    suggestions = filter.words()
+
+    def content(self) -> list[Any]:
+        """Status, list and pane, totals."""
+        app = self.caveman
+        return [
+            InfoLine(id="status", title="caveman"),
+            Horizontal(
+                ExchangeList(app.traffic_view, app.zone, id="exchanges"),
+                LineView(id="empty"),
+                ExchangePane(app.zone, id="preview", visitable=False),
+                id="main",
+            ),
+            InfoLine(id="totals"),
+        ]
+
+    def on_mount(self) -> None:
+        """The list has the focus."""
+        self.query_one("#empty", LineView).can_focus = False
+        self.query_one(ExchangeList).focus()
+        self._show_all()
+
+    def on_screen_resume(self) -> None:
+        """Back from another screen: catch up."""
+        self._show_all()
+
+    def on_resize(self) -> None:
+        """List and detail side by side where there is room."""
+        super().on_resize()
+        self.set_class(self._side_by_side, "-side-by-side")
+        self._show_preview()
+
+    @property
+    def current(self) -> Exchange | None:
+        """The exchange under the cursor."""
+        return self.caveman.traffic_view.current
+
+    def traffic_changed(self, changes: Changes, change: ViewChange) -> None:
+        """Draw what changed."""
+        rows = self.query_one(ExchangeList)
+        if change.rebuilt:
+            rows.rows_changed()
+        elif change.rows:
+            rows.rows_touched(change.rows)
+        if self.caveman.traffic_view.following:
+            rows.show_cursor()
+        self._show_lines()
+        self._show_empty()
+        current = self.current
+        if change.rebuilt or (current is not None and (current.id in changes.updated or current in changes.added)):
+            self._show_preview()
+
+    def link_changed(self) -> None:
+        """Say how the connection is."""
+        self._show_lines()
+        self._show_empty()
+
+    def key_applies(self, key: Key) -> bool:
+        """Leave out of the footer what has nothing to act on."""
+        if key.id == "traffic.unfilter":
+            return bool(self.caveman.traffic_view.filter)
+        return key.context != "tabs"
+
+    def action_filter(self) -> None:
+        """Type a filter; the list follows while typing."""
+        self.prompt.open(_FILTER, self.caveman.traffic_view.filter.text, "model:opus  status:4xx  in>20k  cache<50%  has:edit  -word")
+
+    def action_unfilter(self) -> None:
+        """Show all."""
+        self._set_filter("")
+
+    def action_only_conversation(self) -> None:
+        """Only this conversation, or all again."""
+        current = self.current
+        if self.caveman.traffic_view.filter:
+            self._set_filter("")
+        elif current is not None and current.conversation:
+            self._set_filter(f'conv:"{current.conversation}"')
+
+    def action_follow(self) -> None:
+        """Follow the tail, or stop to."""
+        view = self.caveman.traffic_view
+        if not view.following and view.sort is not SortKey.STARTED:
+            view.set_sort(SortKey.STARTED, False)
+        view.follow(not view.following)
+        self._show_all()
+
+    def action_sort(self) -> None:
+        """Order by the next key."""
+        view = self.caveman.traffic_view
+        order = list(SortKey)
+        key = order[(order.index(view.sort) + 1) % len(order)]
+        view.set_sort(key, key is not SortKey.STARTED)
+        self._show_all()
+
+    def action_reverse(self) -> None:
+        """Turn the order around."""
+        view = self.caveman.traffic_view
+        view.set_sort(view.sort, not view.descending)
+        self._show_all()
+
+    def action_copy_connect(self) -> None:
+        """Send the export line to the clipboard."""
+        self.caveman.send_to_clipboard(status_line.connect_line(self.caveman.traffic_log))
+
+    def action_show_tab(self, tab: Tab) -> None:
+        """Open a tab: beside the list where there is room, else on the exchange's own screen."""
+        if self._side_by_side:
+            self.query_one(ExchangePane).show_tab(tab)
+        elif self.current is not None:
+            self.app.push_screen(ExchangeScreen(self.current, tab))
+
+    def action_tab(self, step: int) -> None:
+        """The next tab of the pane."""
+        if self._side_by_side:
+            self.query_one(ExchangePane).step_tab(step)
+        elif step > 0 and self.current is not None:
+            self.app.push_screen(ExchangeScreen(self.current))
+
+    def on_row_list_opened(self, event: RowList.Opened) -> None:
+        """Open the exchange on a screen of its own."""
+        event.stop()
+        current = self.current
+        if current is not None:
+            tab = self.query_one(ExchangePane).tab if self._side_by_side else "ladder"
+            self.app.push_screen(ExchangeScreen(current, tab))
+
+    def on_row_list_moved(self, event: RowList.Moved) -> None:
+        """Show what the cursor is on."""
+        event.stop()
+        self._show_lines()
+        self._show_preview()
+
+    def on_prompt_line_changed(self, event: PromptLine.Changed) -> None:
+        """Filter while typing; a filter that means nothing yet leaves the list as it is."""
+        try:
+            parsed = filter.parse(event.text)
+        except FilterError as error:
+            self.prompt.says(str(error), wrong=True)
+            return
+        self._set_filter(event.text)
+        matches = len(self.caveman.traffic_view.rows)
+        self.prompt.says(f"{parsed.explain()}   {matches:,} of {len(self.caveman.traffic_log):,}" if parsed else "")
+
+    def on_prompt_line_accepted(self, event: PromptLine.Accepted) -> None:
+        """Keep the filter; say what is wrong with it if it means nothing."""
+        if event.purpose != _FILTER:
+            super().on_prompt_line_accepted(event)
+            return
+        self.query_one(ExchangeList).focus()
+        try:
+            self._set_filter(event.text)
+        except FilterError as error:
+            self.notify(str(error), title="Filter not understood; the one before holds", severity="warning", markup=False)
+
+    def on_prompt_line_closed(self, event: PromptLine.Closed) -> None:
+        """The filter that held before holds again."""
+        if event.purpose != _FILTER:
+            super().on_prompt_line_closed(event)
+            return
+        self.query_one(ExchangeList).focus()
+        self._set_filter(event.before)
+
+    @property
+    def _side_by_side(self) -> bool:
+        return self.app.size.width >= SIDE_BY_SIDE_FROM
+
+    def _set_filter(self, text: str) -> None:
+        self.caveman.traffic_view.set_filter(filter.parse(text))
+        self._show_all()
+
+    def _show_all(self) -> None:
+        rows = self.query_one(ExchangeList)
+        rows.rows_changed()
+        rows.show_cursor()
+        self._show_lines()
+        self._show_empty()
+        self._show_preview()
+        self.query_one("KeyFooter").refresh()
+
+    def _show_lines(self) -> None:
+        app = self.caveman
+        self.query_one("#status", InfoLine).show(status_line.status_parts(app.traffic_log, app.link))
+        totals = status_line.totals_parts(app.traffic_log, app.traffic_view)
+        self.query_one("#totals", InfoLine).show(totals, status_line.follow_part(app.traffic_view))
+
+    def _show_preview(self) -> None:
+        if self._side_by_side and self.is_mounted:
+            self.query_one(ExchangePane).show(self.current)
+
+    def _show_empty(self) -> None:
+        app = self.caveman
+        empty = not app.traffic_view.rows
+        self.set_class(empty, "-empty")
+        if empty:
+            self.query_one("#empty", LineView).show(BuiltDocument(self._empty_lines))
+
+    def _empty_lines(self, width: int) -> list[Line]:
+        app = self.caveman
+        if app.traffic_view.filter:
+            says = f"None of {len(app.traffic_log):,} exchanges matches:  {app.traffic_view.filter.explain()}"
+            undo = (Span("esc", Role.ACCENT), Span(" shows all again", Role.MUTED))
+            return [BLANK, *(line(part) for part in wrap(says, width)), BLANK, undo]
+        if app.link is Link.LOST:
+            return [
+                BLANK,
+                line("✗ The worker can't be reached.", Role.BAD),
+                *(line(part, Role.MUTED) for part in wrap(app.link_reason, width)),
+                BLANK,
+                *(line(part) for part in wrap("It is tried again every two seconds. 'caveman-tui' starts a worker.", width)),
+            ]
+        if app.link is Link.CONNECTING:
+            return [BLANK, line("Connecting to the worker …", Role.MUTED)]
+        return _first_run(status_line.connect_line(app.traffic_log), status_line.base_url(app.traffic_log), width)
+
+
+def _first_run(export: str, url: str, width: int) -> list[Line]:
+    def text(words: str) -> list[Line]:
+        return [line(part, Role.MUTED) for part in wrap(words, width)]
+
+    return [
+        BLANK,
+        line("Waiting for the first request.", Role.STRONG),
+        BLANK,
+        *text("Point Claude Code at this worker, in the shell where you start it:"),
+        BLANK,
+        line(f"  {export}", Role.ACCENT),
+        BLANK,
+        (Span("  y", Role.ACCENT), Span(" sends that line to the clipboard", Role.MUTED)),
+        BLANK,
+        *text("Or let us start the client; nothing is written to its settings:"),
+        BLANK,
+        line("  caveman-tui exec -- claude", Role.ACCENT),
+        line(f"  codex -c openai_base_url='\"{url}/v1\"'", Role.ACCENT),
+        BLANK,
+        *text("Just looking? 'caveman-tui demo' plays a whole session without network or key."),
+    ]

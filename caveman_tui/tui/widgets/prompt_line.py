@@ -1,0 +1,97 @@
+"""The line at the bottom in which filters and searches are typed."""
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal
+from textual.message import Message
+from textual.suggester import SuggestFromList
+from textual.widgets import Input, Static
+
+from caveman_tui.tui import keys
+
+
+class PromptLine(Horizontal):
+    """Hidden until it is opened. What is typed travels up as messages; what it means comes back through `says`."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings("prompt")]
+    KEY_CONTEXT = "prompt"
+
+    class Changed(Message):
+        """The text changed."""
+
+        def __init__(self, purpose: str, text: str) -> None:
+            super().__init__()
+            self.purpose = purpose
+            self.text = text
+
+    class Accepted(Message):
+        """Enter was pressed."""
+
+        def __init__(self, purpose: str, text: str) -> None:
+            super().__init__()
+            self.purpose = purpose
+            self.text = text
+
+    class Closed(Message):
+        """Escape was pressed; what stood there before is to hold again."""
+
+        def __init__(self, purpose: str, before: str) -> None:
+            super().__init__()
+            self.purpose = purpose
+            self.before = before
+
+    def __init__(self, suggestions: tuple[str, ...] = ()) -> None:
+        super().__init__()
+        self._purpose = ""
+        self._before = ""
+        self._suggestions = suggestions
+
+    def compose(self) -> ComposeResult:
+        """Name, input, explanation."""
+        yield Static("", id="prompt-name", markup=False)
+        suggester = SuggestFromList(self._suggestions, case_sensitive=False)
+        yield Input(compact=True, select_on_focus=False, id="prompt-input", suggester=suggester)
+        yield Static("", id="prompt-says", markup=False)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something is being typed."""
+        return self.has_class("-open")
+
+    def open(self, purpose: str, text: str = "", placeholder: str = "") -> None:
+        """Show the line with `text` in it and take the focus."""
+        self._purpose, self._before = purpose, text
+        self.query_one("#prompt-name", Static).update(purpose)
+        box = self.query_one(Input)
+        with self.prevent(Input.Changed):
+            box.value = text
+        box.placeholder = placeholder
+        box.cursor_position = len(text)
+        self.says("")
+        self.add_class("-open")
+        box.focus()
+
+    def says(self, text: str, *, wrong: bool = False) -> None:
+        """Explain what was typed, or what is wrong with it."""
+        box = self.query_one("#prompt-says", Static)
+        box.update(text)
+        box.set_class(wrong, "-wrong")
+
+    def action_close(self) -> None:
+        """Give up."""
+        self.remove_class("-open")
+        self.post_message(self.Closed(self._purpose, self._before))
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Pass it on."""
+        event.stop()
+        if self.is_open:
+            self.post_message(self.Changed(self._purpose, event.value))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Close, and pass it on."""
+        event.stop()
+        self.remove_class("-open")
+        self.post_message(self.Accepted(self._purpose, event.value))

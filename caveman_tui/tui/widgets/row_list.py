@@ -1,0 +1,202 @@
+"""A list of rows with a cursor that draws only what is visible."""
+
+from typing import ClassVar
+
+from rich.style import Style
+from textual import events
+from textual.binding import BindingType
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from caveman_tui.traffic.lines import BLANK, Line, Role, Span
+from caveman_tui.tui import keys, roles
+
+CURSOR_SIGN = "▌"
+
+
+class RowList(ScrollView, can_focus=True, inherit_bindings=False):
+    """Base of all lists: a header row that stays, rows of one or two lines, a cursor, keys and mouse.
+
+    Subclasses give `row_count`, `header` and `row_lines`; the cursor's place is theirs to keep through `get_cursor` and `set_cursor`.
+    """
+
+    COMPONENT_CLASSES = roles.COMPONENT_CLASSES
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings("list")]
+    KEY_CONTEXT = "list"
+    ALLOW_SELECT = False
+
+    class Opened(Message):
+        """The row under the cursor was opened."""
+
+        def __init__(self, rows: "RowList") -> None:
+            super().__init__()
+            self.rows = rows
+
+        @property
+        def control(self) -> "RowList":
+            """The list."""
+            return self.rows
+
+    class Moved(Message):
+        """The cursor went to another row."""
+
+        def __init__(self, rows: "RowList") -> None:
+            super().__init__()
+            self.rows = rows
+
+        @property
+        def control(self) -> "RowList":
+            """The list."""
+            return self.rows
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self.role_styles = roles.RoleStyles(self)
+        self._cursor = 0
+
+    row_height = 1
+    """Lines of one row."""
+    header_height = 1
+
+    def row_count(self) -> int:
+        """How many rows there are."""
+        raise TypeError(f"{type(self).__name__} says nothing of its rows")
+
+    def header(self, width: int) -> Line:
+        """The header row."""
+        return BLANK
+
+    def row_lines(self, index: int, width: int) -> tuple[Line, ...]:
+        """The lines of one row, `row_height` of them, each with room for the cursor's sign in its first column."""
+        raise TypeError(f"{type(self).__name__} says nothing of its rows")
+
+    def get_cursor(self) -> int:
+        """Index of the row under the cursor."""
+        return min(self._cursor, max(0, self.row_count() - 1))
+
+    def set_cursor(self, index: int) -> None:
+        """Keep the cursor's new place, which is a row that exists."""
+        self._cursor = index
+
+    def rows_changed(self) -> None:
+        """Rows came, went or moved anywhere: arrange and draw all that is visible."""
+        self._fit()
+        self.refresh()
+
+    def rows_touched(self, rows: tuple[int, ...]) -> None:
+        """These rows changed, or were appended: draw those of them that are visible."""
+        self._fit()
+        top, bottom = self._visible_rows()
+        for index in rows:
+            if top <= index <= bottom:
+                line = self.header_height + index * self.row_height - self.scroll_offset.y
+                self.refresh(Region(0, line, self.size.width, self.row_height))
+
+    def show_cursor(self) -> None:
+        """Scroll as little as needed to see the cursor's row."""
+        height = self.scrollable_content_region.height - self.header_height
+        if height <= 0:
+            return
+        start = self.get_cursor() * self.row_height
+        top = self.scroll_offset.y
+        if start < top:
+            self.scroll_to(y=start, animate=False, immediate=True)
+        elif start + self.row_height > top + height:
+            self.scroll_to(y=start + self.row_height - height, animate=False, immediate=True)
+
+    def go_to(self, index: int) -> None:
+        """Put the cursor on a row, in view."""
+        count = self.row_count()
+        if not count:
+            return
+        old = self.get_cursor()
+        self.set_cursor(max(0, min(index, count - 1)))
+        self.show_cursor()
+        self.rows_touched((old, self.get_cursor()))
+        self.post_message(self.Moved(self))
+
+    def render_line(self, y: int) -> Strip:
+        """One visible line."""
+        width = self.size.width
+        if y < self.header_height:
+            return self.role_styles.strip(self.header(width), width)
+        line = y - self.header_height + self.scroll_offset.y
+        index, part = divmod(line, self.row_height)
+        if index >= self.row_count():
+            return Strip.blank(width, self.rich_style)
+        spans = self.row_lines(index, width)[part]
+        if index != self.get_cursor():
+            return self.role_styles.strip(spans, width)
+        return self.role_styles.strip(_with_sign(spans, CURSOR_SIGN), width, base=self._cursor_style())
+
+    def notify_style_update(self) -> None:
+        """The theme changed."""
+        super().notify_style_update()
+        self.role_styles.forget()
+
+    def action_move(self, rows: int) -> None:
+        """Move the cursor."""
+        self.go_to(self.get_cursor() + rows)
+
+    def action_page(self, pages: int) -> None:
+        """Move the cursor by what is visible."""
+        height = max(1, (self.scrollable_content_region.height - self.header_height) // self.row_height - 1)
+        self.go_to(self.get_cursor() + pages * height)
+
+    def action_first(self) -> None:
+        """Go to the first row."""
+        self.go_to(0)
+
+    def action_last(self) -> None:
+        """Go to the last row."""
+        self.go_to(self.row_count() - 1)
+
+    def action_open(self) -> None:
+        """Open the row under the cursor."""
+        if self.row_count():
+            self.post_message(self.Opened(self))
+
+    def on_click(self, event: events.Click) -> None:
+        """Put the cursor where the mouse points; twice opens."""
+        line = event.y - self.header_height + self.scroll_offset.y
+        index = line // self.row_height
+        if event.y < self.header_height or index >= self.row_count():
+            return
+        self.go_to(index)
+        if event.chain >= 2:
+            self.action_open()
+
+    def on_resize(self) -> None:
+        """Another size: other columns, perhaps rows of another height."""
+        self.rows_changed()
+        self.show_cursor()
+
+    def on_focus(self) -> None:
+        """The cursor's row is drawn stronger."""
+        self.refresh()
+
+    def on_blur(self) -> None:
+        """The cursor's row is drawn weaker."""
+        self.refresh()
+
+    def _cursor_style(self) -> Style:
+        return Style(bgcolor=self.role_styles.of("cursor").bgcolor)
+
+    def _fit(self) -> None:
+        height = self.header_height + self.row_count() * self.row_height
+        if height != self.virtual_size.height or self.virtual_size.width != self.size.width:
+            self.virtual_size = Size(self.size.width, height)
+
+    def _visible_rows(self) -> tuple[int, int]:
+        top = self.scroll_offset.y // self.row_height
+        return top, top + self.size.height // self.row_height + 1
+
+
+def _with_sign(spans: Line, sign: str) -> Line:
+    """The row with `sign` in place of its first column."""
+    if not spans:
+        return (Span(sign, Role.ACCENT),)
+    first, *rest = spans
+    return (Span(sign, Role.ACCENT), Span(first.text[1:], first.role), *rest)
