@@ -58,6 +58,11 @@ _SECTIONS = re.compile(
 )
 _HASHES = re.compile(r"#+")
 _COLON = (":", "：")
+_REMARK = re.compile(
+    r"[*_]{0,3}(?:note|notes|important|warning|caution|tip|hint|critical|attention|remark|nb|注意|说明|备注|참고|주의|nota|hinweis|achtung)\b",
+    re.IGNORECASE,
+)
+"""Labels of a remark: such a line stands for itself and is no item of an argument list."""
 _SETTING = re.compile(r"\w+=")
 _EXAMPLE_ITEM = re.compile(r"[-*•]\s+(?:examples?|e\.g\.|示例|例如|예시)\s*[:：]", re.IGNORECASE)
 _UTTERANCE = re.compile(r"[-*•]\s+(?:\w+: )?(?:\"[^\"]*\"|“[^”]*”)(?: (?:->|→) .*)?$")
@@ -144,7 +149,9 @@ def _nest(text: str, blocks: list[Block]) -> None:
         block.section = block.own_section
         if block.section is Section.NONE and block.head >= 0:
             block.section = blocks[block.head].section
-        if block.kind in (LineKind.BULLET, LineKind.TABLE) or (block.kind is LineKind.FIELD and not block.is_head):
+        if block.kind in (LineKind.BULLET, LineKind.TABLE) or (
+            block.kind is LineKind.FIELD and not block.is_head and not _REMARK.match(text, block.start + block.indent)
+        ):
             key = (block.head, block.indent, block.kind)
             before = last_of.get(key, -1)
             if before >= 0 and _same_list(blocks, before, index):

@@ -7,18 +7,20 @@ from caveman_tui.core.shrink import examples, restated
 from caveman_tui.core.shrink.blocks import Block, Section, parse
 from caveman_tui.core.shrink.filler import filler_of
 from caveman_tui.core.shrink.layout import LineKind
-from caveman_tui.core.shrink.markers import has_marker
 from caveman_tui.core.shrink.model import ToolContext
 from caveman_tui.core.shrink.repetition import Earlier
 from caveman_tui.core.shrink.sentences import sentence_ends
-from caveman_tui.core.shrink.signals import STRONG, WEAK, signals_of
+from caveman_tui.core.shrink.signals import STRONG, WEAK, Signal, signals_of
 
 _VERBATIM = (LineKind.FENCE, LineKind.CODE, LineKind.TABLE)
 _COLON = (":", "：")
 _SHORT_LEAD = 25
+_LONGEST_LEAD = 4
 _SENTENCE_ENDS = ".!?。！？"
+_RULES_AMONG_EXAMPLES = frozenset({Signal.PROHIBITION, Signal.EXCLUSIVE, Signal.ONLY, Signal.DEFAULT, Signal.BOUND})
 _DROPPED_SECTIONS = (Section.RETURNS, Section.DIALOGUE)
-_OUTWEIGH_BENEFITS = frozenset({"prohibition", "exclusive", "only", "default", "prerequisite"})
+_OUTWEIGH_RESTATED = frozenset({Signal.PROHIBITION, Signal.EXCLUSIVE, Signal.ONLY, Signal.DEFAULT, Signal.BOUND, Signal.LITERAL})
+_OUTWEIGH_BENEFITS = frozenset({Signal.PROHIBITION, Signal.EXCLUSIVE, Signal.ONLY, Signal.DEFAULT, Signal.PREREQUISITE})
 _ANNOUNCED = {"return-shape": Section.RETURNS, "marketing": Section.BENEFITS, "rationale": Section.BENEFITS}
 """What the lines below a dropped line with a colon are."""
 
@@ -75,14 +77,15 @@ def plan(text: str, context: ToolContext, level: Level) -> Plan:
 
 
 def _mark_lead(made: Plan) -> None:
+    """Mark the first sentence, and the headings and fragments that stand before it."""
     for index, piece in enumerate(made.pieces):
         block = made.blocks[piece.block]
         piece.lead = True
         piece.kind, piece.why = "purpose", "the lead"
-        whole = made.of(piece)
-        if block.is_head and index < 6 or len(whole) < _SHORT_LEAD and index < 3:
-            continue
-        break
+        text = made.of(piece)
+        fragment = len(text) < _SHORT_LEAD and text[-1] not in _SENTENCE_ENDS
+        if index >= _LONGEST_LEAD or not (fragment or block.is_head):
+            break
 
 
 def _drop(piece: Piece, kind: str, why: str) -> None:
@@ -110,7 +113,7 @@ def _keep_marked_only(made: Plan) -> None:
     for piece in made.pieces:
         if piece.lead:
             needed.add(piece.block)
-        elif has_marker(made.of(piece)):
+        elif Signal.MARKER in signals_of(made.of(piece)):
             _keep(piece, "constraint", "carries a constraint marker")
             needed.add(piece.block)
         else:
@@ -163,9 +166,7 @@ def _judge_verbatim(piece: Piece, block: Block, text: str, waiting: list[Piece])
         _keep(piece, "literal", "a table or code that may be the contract")
 
 
-def _judge_sentence(
-    piece: Piece, block: Block, text: str, context: ToolContext, lead: str, earlier: Earlier, waiting: list[Piece]
-) -> None:
+def _judge_sentence(piece: Piece, block: Block, text: str, context: ToolContext, lead: str, earlier: Earlier, waiting: list[Piece]) -> None:
     if block.kind is LineKind.HEADING or (block.is_head and block.own_section):
         piece.bare, piece.kind, piece.why = True, "heading", "heads what is below it"
         if text.endswith(_COLON) or block.kind is LineKind.HEADING:
@@ -176,19 +177,22 @@ def _judge_sentence(
     if block.section is Section.DIALOGUE:
         _drop(piece, "dialogue", "example of a conversation")
         return
-    if has_marker(text):
+    signals = signals_of(text)
+    if Signal.MARKER in signals:
         _keep(piece, "constraint", "carries a constraint marker")
         piece.bare = False
         return
-    signals = signals_of(text)
     if block.section is Section.RETURNS:
         _drop(piece, "return-shape", "describes what comes back")
         return
     if block.section is Section.EXAMPLES:
-        if signals & {"prohibition", "only", "exclusive", "bound", "default"}:
+        if signals & _RULES_AMONG_EXAMPLES:
             _keep(piece, "prohibition", "says a rule among the examples")
         else:
             waiting.append(piece)
+        return
+    if _is_prose(piece, block, text) and not signals & _OUTWEIGH_RESTATED and restated.repeats_lead(text, context, lead):
+        _drop(piece, "restated-purpose", "says only what the lead and the parameters' names say")
         return
     if restated.repeats_schema(text, block.kind is LineKind.FIELD, block.section, context, lead):
         _drop(piece, "restated-schema", "says only what the schema says")
@@ -208,16 +212,16 @@ def _judge_sentence(
         return
     if text.endswith(_COLON) and not signals & STRONG:
         piece.bare = True
-    strongest = next((kind for kind in ("prohibition", "bound", "default", "format", "exclusive", "prerequisite", "destructive") if kind in signals), "")
-    if strongest or signals:
-        _keep(piece, strongest or min(signals), "shows signs of " + (strongest or min(signals)))
+    strongest = next((signal for signal in Signal if signal in signals), None)
+    if strongest is not None:
+        _keep(piece, strongest.value, f"shows signs of {strongest.value}")
 
 
 def _is_prose(piece: Piece, block: Block, text: str) -> bool:
     """Whether a piece is a full sentence that stands for itself: no heading, no item of a list."""
     if text[-1] not in _SENTENCE_ENDS or len(text) < _SHORT_LEAD:
         return False
-    return block.kind is LineKind.TEXT or piece.start > block.start
+    return block.kind is LineKind.TEXT or piece.start > block.start or (block.kind is LineKind.FIELD and block.group < 0)
 
 
 def _judge_examples(made: Plan, context: ToolContext, waiting: list[Piece]) -> None:

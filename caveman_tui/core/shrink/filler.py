@@ -3,8 +3,11 @@
 import re
 from dataclasses import dataclass
 
+from caveman_tui.core.shrink.signals import Signal
+
 _START = r"^(?:…\s*)?(?:[-*•+]\s+|\d{1,2}[.)]\s+)?(?:\*\*|_)?"
-_SUBJECT = r"(?:(?:the|this|each|every|all|any) )?(?:(?:\w+[ -]){0,2}?(?:tool|function|method|operation|endpoint|api|command|call|response|result|output|answer|entry|entries|results|it|request)s? )?(?:also |then |will |can |always |automatically )*"
+_THE_TOOL = r"(?:it|this|the (?:tool|function|method|operation|call|command)|this (?:tool|function|method|operation|call|command))"
+_ADVERBS = r"(?:also |then |will |simply |automatically )*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,71 +17,89 @@ class FillerRule:
     kind: str
     why: str
     pattern: re.Pattern[str]
-    unless: frozenset[str]
+    unless: frozenset[Signal]
     """Signals that outweigh this rule."""
 
 
-def _rule(kind: str, why: str, pattern: str, *unless: str) -> FillerRule:
-    return FillerRule(kind, why, re.compile(pattern, re.IGNORECASE), frozenset(unless))
+_RULES_OUT = frozenset({Signal.PROHIBITION, Signal.EXCLUSIVE, Signal.ONLY, Signal.BOUND, Signal.DESTRUCTIVE})
+_STATES_A_VALUE = _RULES_OUT | {Signal.DEFAULT, Signal.FORMAT}
+_TELLS_WHAT_TO_DO = _STATES_A_VALUE | {Signal.PREREQUISITE, Signal.LITERAL}
 
 
-_HARD = ("prohibition", "exclusive", "only", "bound", "destructive")
+def _rule(kind: str, why: str, unless: frozenset[Signal], *alternatives: str) -> FillerRule:
+    return FillerRule(kind, why, re.compile("|".join(alternatives), re.IGNORECASE), unless)
+
 
 RULES = (
     _rule(
         "return-shape",
         "says what is shown, not what goes in",
-        _START + r"(?:after [^,]{3,60}, )?(?:a|an|the) [\w ]{3,40}(?:will be|is|are) (?:displayed|shown|presented|printed|rendered)\b",
-        "prohibition", "exclusive", "only", "bound", "destructive",
+        _RULES_OUT,
+        _START + r"(?:after [^,]{3,60}, )?(?:a|an|the) [\w ]{3,80}(?:will be|is|are) (?:displayed|shown|presented|printed|rendered)\b",
+        _START + r"(?:also |then )?(?:shows?|displays?|prints?)\b",
     ),
     _rule(
         "return-shape",
         "says what comes back, not what goes in",
+        _RULES_OUT | {Signal.DEFAULT, Signal.PREREQUISITE, Signal.CHAIN},
+        _START + rf"(?:(?:{_THE_TOOL}|and|which) )?{_ADVERBS}(?:returns?|responds? with|yields?|produces)\b",
         _START
-        + r"(?:(?:it|this|also|then|and|which|the (?:tool|function|method|operation|response|result|output|call)|this (?:tool|function|method|operation)|(?:the )?tool) )*(?:also |then |will |simply )*"
-        r"(?:returns?\b|outputs? (?:is|are|include|contain)|responds? with|yields?\b|produces\b|(?:the )?(?:response|results?|output|returned \w+)(?: \w+)? (?:is|are|includes?|contains?|will|has|have|shows?|consists?)\b)"
-        r"|^(?:…\s*)?(?:返回|将返回|会返回|返回值)",
-        *_HARD, "default", "prerequisite", "chain",
+        + r"(?:the )?(?:response|results?|output|returned \w+)(?: \w+)? (?:is|are|includes?|contains?|will|has|have|shows?|consists?)\b",
+        r"^(?:…\s*)?(?:返回|将返回|会返回)",
+    ),
+    _rule(
+        "return-shape",
+        "says what the parts of a result hold",
+        _STATES_A_VALUE | {Signal.LITERAL, Signal.ARGUMENT},
+        r"^(?:each|every) [\w ]{2,30}? (?:contains?|includes?|has|have|consists?)\b",
     ),
     _rule(
         "marketing",
         "praises the tool",
+        _STATES_A_VALUE,
         _START
-        + r"(?:(?:it|this|the tool|this tool)(?:'s| is)? )?(?:particularly |especially |very |also )*(?:perfect|ideal|great|essential|invaluable|excellent|useful|helpful|valuable|designed|well[- ]suited|best suited|handy|indispensable) (?:for|when|to|in)\b"
-        r"|\b(?:state[- ]of[- ]the[- ]art|cutting[- ]edge|seamless(?:ly)?|effortless(?:ly)?|powerful|world[- ]class|blazing(?:ly)?|rich set|robust|most popular)\b",
-        *_HARD, "default", "prerequisite", "format",
+        + r"(?:(?:it|this|the tool|this tool)(?:'s| is)? )?(?:particularly |especially |very |also )*"
+        + r"(?:perfect|ideal|great|essential|invaluable|excellent|useful|helpful|valuable|designed|well[- ]suited|best suited|handy|indispensable)"
+        + r" (?:for|when|to|in)\b",
+        r"\b(?:state[- ]of[- ]the[- ]art|cutting[- ]edge|seamless(?:ly)?|effortless(?:ly)?|powerful|world[- ]class|blazing(?:ly)?|robust)\b",
     ),
     _rule(
         "rationale",
         "gives a reason, not a rule",
-        _START + r"(?:this|that|these|which|it|doing so) (?:(?:will|can|also) )?(?:avoids?|ensures?|helps?|improves?|prevents?|reduces?|allows? you|lets? you|enables? you|makes? it (?:easier|possible)|gives? you|is because|saves?|means)\b",
-        *_HARD, "default", "prerequisite", "format", "literal", "bound",
+        _TELLS_WHAT_TO_DO,
+        _START
+        + r"(?:this|that|these|which|it|doing so) (?:(?:will|can|also) )?(?:avoids?|ensures?|helps?|improves?|prevents?|reduces?"
+        + r"|allows? you|lets? you|enables? you|makes? it (?:easier|possible)|gives? you|is because|saves?|means)\b",
     ),
     _rule(
         "restated-schema",
         "lists arguments that the schema names",
-        _START + r"(?:(?:it|this tool|the tool|also|optionally) )*(?:accepts?|takes?|optionally accepts?|also accepts?)\b",
-        "prohibition", "exclusive", "only", "bound", "literal", "format", "unit", "prerequisite", "default", "choices",
+        (_TELLS_WHAT_TO_DO - {Signal.DESTRUCTIVE}) | {Signal.UNIT, Signal.CHOICES},
+        _START + rf"(?:{_THE_TOOL} )?(?:also |optionally )*(?:accepts?|takes?)\b",
     ),
     _rule(
         "naming",
         "says what people may call it",
-        _START + r"(?:this|the) (?:command|tool|function|server) (?:can|may) (?:also )?be (?:referenced|referred to|called|invoked|mentioned) (?:as|by)\b",
-        *_HARD,
+        _RULES_OUT,
+        _START
+        + r"(?:this|the) (?:command|tool|function|server) (?:can|may) (?:also )?be (?:referenced|referred to|called|mentioned) (?:as|by)\b",
     ),
     _rule(
         "implementation",
         "says how it works inside",
-        r"\b(?:under the hood|behind the scenes|internally|leverages?|for efficiency|for better performance|optimi[sz]ed for|performance optimi[sz]|token[- ]efficient|byte estimation|state is maintained|built on(?: top)?|powered by)\b",
-        *_HARD, "default", "prerequisite", "format", "when", "literal",
+        _TELLS_WHAT_TO_DO | {Signal.WHEN},
+        r"\b(?:under the hood|behind the scenes|internally|leverages?|for (?:efficiency|better performance)|optimi[sz]ed for|built on(?: top)?|powered by)\b",
     ),
     _rule(
         "restated-purpose",
         "says again what the tool does",
-        _START + r"this (?:\w+ )?(?:tool|function|method|operation|endpoint|command|api) (?:\w+ly )?(?:provides?|retrieves?|gets?|fetche?s?|performs?|lists?|creates?|adds?|updates?|returns?|calculates?|initiates?|executes?|generates?|gathers?|shows?|displays?|enables?|offers?|gives?)\b",
-        *_HARD, "default", "prerequisite", "format", "when", "literal", "condition", "unit",
+        _TELLS_WHAT_TO_DO | {Signal.WHEN, Signal.CONDITION, Signal.UNIT},
+        _START
+        + r"(?:it|this (?:\w+ )?(?:tool|function|method|operation|endpoint|command|api)) (?:\w+ly )?(?:provides?|retrieves?|gets?|fetche?s?|performs?"
+        + r"|lists?|creates?|adds?|updates?|calculates?|initiates?|executes?|generates?|gathers?|enables?|offers?|gives?)\b",
     ),
 )
+"""Tried in this order; the first that fits decides."""
 
 
 def filler_of(text: str) -> FillerRule | None:

@@ -2,7 +2,7 @@
 
 import re
 
-from caveman_tui.core.shrink.signals import signals_of
+from caveman_tui.core.shrink.signals import Signal, signals_of
 
 LEAST_CHARACTERS = 24
 """Shorter sentences repeat by chance."""
@@ -15,7 +15,7 @@ _GLUE = frozenset(
     "please also just simply very will would can could may should always note important critical remember then here there any all each every "
     "important: note: critical: other words".split()
 )
-_MEANING = frozenset({"prohibition", "only", "exclusive", "default"})
+_MEANING = frozenset({Signal.PROHIBITION, Signal.ONLY, Signal.EXCLUSIVE, Signal.DEFAULT})
 
 
 def exact_key(sentence: str) -> str:
@@ -30,7 +30,7 @@ class Earlier:
 
     def __init__(self) -> None:
         self._exact: set[str] = set()
-        self._words: list[tuple[list[str], frozenset[str]]] = []
+        self._words: list[tuple[list[str], frozenset[Signal]]] = []
 
     def repeats_exactly(self, sentence: str) -> bool:
         """Whether the same words stand earlier."""

@@ -37,7 +37,7 @@ def sentence_ends(text: str, start: int, end: int) -> list[int]:
             following = text[stop]
             if following.islower() and sign[0] == ".":
                 continue
-            if sign[0] in "!?" and sign[-1] not in "!?\"" and following.islower():
+            if sign[0] in "!?" and sign[-1] not in '!?"' and following.islower():
                 continue
         ends.append(stop)
     ends.append(end)

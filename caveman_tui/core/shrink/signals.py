@@ -1,47 +1,202 @@
 """Signs that a sentence bears on choosing the tool or on building the call, each with the kind of fact it points to.
 
 Written for kinds of statements, not for any one catalog. A sign can be wrong in the direction of keeping: that costs bytes only.
+Words and pairs of words are looked up in tables, which is several times faster than one large pattern.
 """
 
 import re
+from enum import StrEnum
+from itertools import pairwise
 
-_SIGNALS = re.compile(
-    r"(?P<prohibition>\b(?:not|never|don[’']?t|doesn[’']?t|isn[’']?t|won[’']?t|can[’']?t|avoid|cannot|nor|forbidden|prohibited|unsupported|disallowed|incorrect|wrong"
-    r"|nicht|niemals|kein[ers]?|nunca|jamais|não|non)\b|[不勿禁]|严禁|없|않|금지|마세요|しない|できない|ません|禁止)"
-    r"|(?P<exclusive>\b(?:either|instead|rather than|mutually|exclusive(?:ly)?|not both|unlike|in contrast|whereas)\b|而非|而不是|二选一|代替|대신|代わり)"
-    r"|(?P<only>\b(?:only|unless|except|solely|without|solo|sólo|solamente|nur|seulement|apenas|somente|uniquement)\b|仅|只|除非|必[须需传填]|만 |のみ|だけ)"
-    r"|(?P<prerequisite>\bfirst\b(?! (?:content|block|line|node|column|row|item|element|option|few|page|N\b)|\))|\b(?:before|after|prior to|once|until|previous(?:ly)?|beforehand|need(?:s|ed)? to|you(?:['’]ll)? need|ensure|make sure|be sure|verify|confirm|obtain(?:ed)?"
-    r"|retrieved? from|prerequisites?|antes|después|primero|zuerst|vorher|avant|d[’']abord|debe[ns]?|deve[m]?|muss|doit)\b|先|之前|之后|需要|请|확인|먼저|필요|반드시|必要|必ず|事前)"
-    r"|(?P<default>\bdefaults?\b|\bby default\b|\b(?:if|when) (?:omitted|unset|unspecified|empty|null|none|blank|left)\b|\bomit(?:ted|ting)?\b|默认|缺省|기본|デフォルト|既定|por defecto|predeterminad|standardmäßig|par défaut|por padrão)"
-    r"|(?P<condition>\b(?:if|whenever|in case|depending|otherwise|as long as|falls|wenn)\b|如果|若|否则|当[^前地]|경우|場合)"
-    r"|(?P<format>\be\.g\.|\bi\.e\.|\bsuch as\b|\bformat(?:ted|s|ting)?\b|\bsyntax\b|\bpatterns?\b|\bprefix(?:ed)?\b|\bsuffix\b|\bseparat(?:ed|or)\b|\bdelimit|\bcomma\b|\b(?-i:YYYY\w*|UUIDs?|UUIDv\d|URIs?|ISO|UTC)\b|\b(?:base64|regex|hex)\b"
-    r"|\bcase[- ](?:in)?sensitive\b|\b(?:0|1|zero|one)-(?:based|indexed)\b|\bindex(?:ed|es)?\b.{0,12}\bfrom\b|格式|例如|如:|如：|比如|示例|形式|예:|例:|分隔)"
-    r"|(?P<literal>`[^`]+`|\"[^\"]{1,80}\"|“[^”]{1,80}”|(?<!\w)'[^'\s][^']{0,60}'(?!\w)|\b\w+=\S|\{\w+\}|<\w[\w\- ]*>|\b[a-z]+://|\b[a-zA-Z]+_[a-zA-Z_]+\b|\b(?-i:[a-z]+[A-Z])\w+\b|(?<!\w)(?:/[\w.\-]+){2,}|\*\.\w+)"
-    r"|(?P<unit>\b\d+(?:\.\d+)?\s?(?:ms|s|sec|seconds?|minutes?|hours?|days?|bytes?|[KMG]i?B|px|pixels?|%|characters?|chars|words|lines?|tokens?|items?|results?|rows?)\b"
-    r"|\bin (?:seconds|milliseconds|minutes|hours|days|bytes|meters|metres|inches|points|pixels|degrees|percent|USD|cents)\b|公里|米\)|毫秒|个字|字节)"
-    r"|(?P<bound>\b(?:up to|limited to|limits?\b(?=.{0,20}\d)|inclusive|exclusive|positive|negative|non-negative|no more than|cap(?:ped)?|at a time|quota|(?:allowed|supported|valid|permitted|possible|available|acceptable) (?:\w+ )?(?:values?|types?|options?|formats?|operations?|characters)|per (?:request|call|page))\b|最多|最少|最大|最小|不超过|上限|取值|限制|최대|최소|最大|[≤≥<>]=?\s?\d|\d\s?(?:-|–|~|to|\.\.)\s?\d|\[\d+,\s?\d+\])"
-    r"|(?P<destructive>\b(?:delet(?:e|es|ed|ing|ion)|overwrit\w+|replac(?:e|es|ed|ing)|remov(?:e|es|ed|ing)|eras\w+|destroy\w*|irreversibl\w+|permanent\w*|undone|undo|revert\w*|reboot\w*|restart\w*|reset\w*|charged?|billed|cost[s]?|fees?|paid|payment|modif(?:y|ies|ied)|clear(?:s|ed)|subsequent|persist\w*|affects?|globally|stored|saved|manual(?:ly)?|automatically (?:add|creat|set|generat|includ|assign|sav|sent|send|delet|remov|start|appl|replac|append|insert|conver)\w*|irrevocabl\w+|side effects?|warning|danger\w*|caution|careful(?:ly)?)\b|删除|覆盖|替换|清空|삭제|削除)"
-    r"|(?P<when>\b(?:use|using|when|prefer(?:red)?|recommend(?:ed)?|suitable|choose|alternative(?:ly)?|whether|always|should|try|call(?:ing)?|see|instead|primary"
-    r"|allows?|handles?|compared|versus|vs|difference|similar)\b|使用|用于|适用|调用|相比|区别|사용|使う|usar|utilice|utiliser|verwenden)"
-    r"|(?P<instruction>(?:^|[,;:–—-] |\band |\bthen |\bplease |\bjust |\bsimply |\bto )(?:[-*•]\s|\d+[.)]\s)?(?:set|provide|specify|pass|include|enter|give|supply|combine|separate|keep|leave|add"
-    r"|make|create|select|choose|start|run|search|list|check|format|write|ask|wait|consider|remember|note)\b|\byou (?:can|may|might|could|have)\b"
-    r"|\b(?:important|note|remember|ignored?|fails?|failing|error|errors|raises?|warns?|enabl\w+|disabl\w+)\b|设置|提供|指定|支持|传入|输入|注意)"
-    r"|(?P<choices>\((?:[\w.\-/]{1,20}, ){2,}|\bone of\b)|(?P<enumeration>:\s[^.:]{1,60},|\((?:[\w.\-/ ]{1,20}, ){2,}|\bor\b|\b(?:sub)?types? of\b|\bvalues?\b|\boptions?\b|、)"
-    r"|(?P<emphasis>\*\w+\*|(?-i:\b(?:ONLY|ALL|ANY|NOT|NEVER|ALWAYS|FIRST|BEFORE|AFTER|STOP|NOW|DO|DOES|WILL|MUST)\b)|\d)"
-    r"|(?P<argument>\b(?:argument|parameter|field|identifier|path|url|filter|query|syntax|keyword|flag|setting|mode|wildcard|character|timezone|timestamp|locale|currency"
-    r"|token|credential|permission|IDs?|api key|environment variable|access|authenticat\w+|account|plan)s?\b)"
-    r"|(?P<capability>\b(?:operation|command|action|capabilit(?:y|ie)|task)s?\b|\bsupports? \w+ing\b|^(?:…\s*)?can\b|\bbelongs? to\b|\bdescription:)"
-    r"|(?P<chain>\bbe (?:used|passed|given|supplied) (?:with|by|in|as|to|when)\b|\bfor use (?:with|in)\b)"
-    r"|(?P<description>\b(?:used|for (?:any|all|each|every)|called|supports?|accepts?|includes?|provides?|contains?)\b)",
-    re.IGNORECASE,
+
+class Signal(StrEnum):
+    """A kind of fact that a sentence may state."""
+
+    MARKER = "constraint"
+    """One of the constraint markers of the caveman-shrink document: such a sentence is kept in full."""
+    PROHIBITION = "prohibition"
+    EXCLUSIVE = "exclusive"
+    ONLY = "only"
+    PREREQUISITE = "prerequisite"
+    DEFAULT = "default"
+    CONDITION = "condition"
+    FORMAT = "format"
+    LITERAL = "literal"
+    UNIT = "unit"
+    BOUND = "bound"
+    DESTRUCTIVE = "destructive"
+    WHEN = "when"
+    INSTRUCTION = "instruction"
+    CHOICES = "choices"
+    ENUMERATION = "enumeration"
+    EMPHASIS = "emphasis"
+    ARGUMENT = "argument"
+    CAPABILITY = "capability"
+    CHAIN = "chain"
+
+
+STRONG = frozenset(
+    {
+        Signal.PROHIBITION,
+        Signal.EXCLUSIVE,
+        Signal.ONLY,
+        Signal.PREREQUISITE,
+        Signal.DEFAULT,
+        Signal.BOUND,
+        Signal.DESTRUCTIVE,
+        Signal.FORMAT,
+    }
 )
-
-STRONG = frozenset({"prohibition", "exclusive", "only", "prerequisite", "default", "bound", "destructive", "format"})
 """Signs that outweigh what looks like filler."""
-WEAK = frozenset({"description"})
+WEAK = frozenset({Signal.ARGUMENT})
 """Signs that alone do not keep a sentence of prose."""
 
+_WORDS_OF = {
+    Signal.MARKER: "must cannot require requires required reject rejects rejected invalid max maximum min minimum range ranges between over above "
+    "below unique format iso rfc absolute",
+    Signal.PROHIBITION: "not never don't don’t doesn't doesn’t isn't isn’t won't won’t can't can’t shouldn't shouldn’t aren't avoid nor forbidden "
+    "prohibited unsupported disallowed incorrect wrong nicht niemals kein keine keinen nunca jamais não non",
+    Signal.EXCLUSIVE: "either instead mutually exclusive exclusively unlike whereas",
+    Signal.ONLY: "only unless except solely without solo sólo solamente nur seulement apenas somente uniquement",
+    Signal.PREREQUISITE: "before after once until previous previously beforehand ensure verify confirm obtain obtained prerequisite prerequisites "
+    "antes después primero zuerst vorher avant debe deben deve devem muss doit",
+    Signal.DEFAULT: "default defaults omit omitted omitting unset unspecified predeterminado predeterminada standardmäßig défaut padrão",
+    Signal.CONDITION: "if whenever depending otherwise falls wenn",
+    Signal.FORMAT: "format formats formatted formatting syntax pattern patterns prefix prefixed suffix separated separator delimited delimiter comma "
+    "uuid uuids uri uris iso utc base64 regex hex",
+    Signal.BOUND: "inclusive positive negative cap capped quota",
+    Signal.DESTRUCTIVE: "delete deletes deleted deleting deletion overwrite overwrites overwriting overwritten replace replaces replaced replacing "
+    "remove removes removed removing erase erases erased destroy destroys irreversible irreversibly permanent permanently undone undo revert "
+    "reverts reverted reboot reboots restart restarts restarting reset resets charge charged billed cost costs fee fees paid payment modify "
+    "modifies modified clears cleared subsequent persist persists persisted persistent affect affects globally stored saved manual manually "
+    "irrevocably warning dangerous danger caution careful carefully",
+    Signal.WHEN: "use using when prefer preferred recommend recommended suitable choose alternative alternatively whether always should try call "
+    "calling see primary allow allows handle handles compared versus vs difference similar usar utilice utiliser verwenden",
+    Signal.INSTRUCTION: "important note remember ignore ignored fail fails failing error errors raise raises warn warns enable enables enabled "
+    "disable disables disabled",
+    Signal.ENUMERATION: "or value values option options",
+    Signal.ARGUMENT: "argument arguments parameter parameters field fields identifier identifiers path paths url urls filter filters query queries "
+    "keyword keywords flag flags setting settings mode modes wildcard wildcards character characters timezone timestamp timestamps locale "
+    "currency token tokens credential credentials permission permissions id ids access authenticate authentication authenticated account plan",
+    Signal.CAPABILITY: "operation operations command commands action actions capability capabilities task tasks",
+}
+_PAIRS_OF = {
+    Signal.MARKER: "can not|not allowed|exactly one|at least|at most|greater than|less than|more than|fewer than|longer than|shorter than|larger than|"
+    "smaller than|higher than|lower than|mutually exclusive",
+    Signal.EXCLUSIVE: "rather than|in contrast|not both",
+    Signal.PREREQUISITE: "prior to|need to|needs to|needed to|you need|you'll need|make sure|be sure|retrieved from|d'abord avant",
+    Signal.DEFAULT: "if empty|if null|if none|if blank|if left|when empty|when null|when none|when blank|when left|por defecto",
+    Signal.CONDITION: "in case|as long",
+    Signal.FORMAT: "e g|i e|such as|case sensitive|case insensitive|0 based|1 based|zero based|one based|0 indexed|1 indexed|zero indexed|one indexed|"
+    "indexed from|index from|starts from|starting from",
+    Signal.BOUND: "up to|limited to|non negative|per request|per call|per page|allowed values|supported values|valid values|permitted values|"
+    "possible values|available values|acceptable values|allowed types|supported types|valid types|image types|available types|allowed options|"
+    "valid options|available options|supported formats|allowed formats|valid formats|valid characters|allowed characters|supported operations|are allowed",
+    Signal.DESTRUCTIVE: "side effect|side effects",
+    Signal.INSTRUCTION: "you can|you may|you might|you could|you have",
+    Signal.CHOICES: "one of",
+    Signal.ENUMERATION: "type of|types of|subtype of",
+    Signal.ARGUMENT: "api key|environment variable|environment variables",
+    Signal.CAPABILITY: "belongs to|belong to",
+    Signal.CHAIN: "for use",
+}
+_WORDS: dict[str, Signal] = {word: signal for signal, words in reversed(_WORDS_OF.items()) for word in words.split()}
+_ALSO_FORMAT = frozenset({"format", "iso"})
+_PAIRS: dict[tuple[str, str], Signal] = {
+    (pair.split()[0], pair.split()[1]): signal for signal, pairs in reversed(_PAIRS_OF.items()) for pair in pairs.split("|")
+}
+_SHOUTED = frozenset(
+    {"ONLY", "ALL", "ANY", "NOT", "NEVER", "ALWAYS", "FIRST", "BEFORE", "AFTER", "STOP", "NOW", "DO", "DOES", "WILL", "MUST"}
+)
+_VERBS = frozenset(
+    "set provide specify pass include enter give supply combine separate keep leave add make create select choose start run search list check "
+    "format write ask wait consider remember note".split()
+)
 
-def signals_of(text: str) -> frozenset[str]:
+_WORD = re.compile(r"\w+(?:['’]\w+)?")
+_IMPERATIVE = re.compile(
+    r"(?:^[\W\d_]*|[,;:–—-] |\b(?:and|then|please|just|simply|to) )(?:" + "|".join(sorted(_VERBS)) + r")\b",
+    re.IGNORECASE,
+)
+_FIRST = re.compile(r"\bfirst\b(?! (?:content|block|line|node|column|row|item|element|option|few|page|n)\b|\))", re.IGNORECASE)
+_AUTOMATIC = re.compile(
+    r"automatically (?:add|creat|set|generat|includ|assign|sav|sent|send|delet|remov|start|appl|replac|append|insert|conver)", re.IGNORECASE
+)
+_CHAINED = re.compile(r"\bbe (?:used|passed|given|supplied) (?:with|by|in|as|to|when)\b", re.IGNORECASE)
+_QUOTED = re.compile(
+    r"`[^`]+`|\"[^\"]{1,80}\"|“[^”]{1,80}”|(?<!\w)'[^'\s][^']{0,60}'(?!\w)|\w=[^\s=]|\{\w+\}|<\w[\w\- ]*>|[a-z]://|[a-z][A-Z]|[A-Za-z]_[A-Za-z]"
+    r"|(?<!\w)(?:/[\w.\-]+){2}|\*\.\w"
+)
+_COLON_LIST = re.compile(r":\s[^.:]{1,60},|\((?:[\w.\-/ ]{1,20}, ){2}")
+_CHOICE_LIST = re.compile(r"\((?:[\w.\-/]{1,20}, ){2}")
+_STRESSED = re.compile(r"\*\w+\*")
+_DIGIT = re.compile(r"\d")
+_UNIT = re.compile(
+    r"\d\s?(?:ms|s|sec|seconds?|minutes?|hours?|days?|bytes?|[KMG]i?B|px|pixels?|%|characters?|chars|words|lines?|tokens?|items?|results?|rows?)\b",
+    re.IGNORECASE,
+)
+_IN_UNIT = re.compile(
+    r"\bin (?:seconds|milliseconds|minutes|hours|days|bytes|meters|metres|inches|points|pixels|degrees|percent|USD|cents)\b", re.IGNORECASE
+)
+_BOUNDS = re.compile(r"[≤≥<>]=?\s?\d|\d\s?(?:-|–|~|to|\.\.)\s?\d|\[\d+,\s?\d+\]")
+_OTHER_SCRIPTS = re.compile(
+    r"(?P<prohibition>[不勿禁]|없|않|금지|마세요|しない|できない|ません)"
+    r"|(?P<exclusive>而非|二选一|代替|대신|代わり)"
+    r"|(?P<only>仅|只|除非|必[须需传填]|만 |のみ|だけ)"
+    r"|(?P<prerequisite>先|之前|之后|需要|请|확인|먼저|필요|반드시|必要|必ず|事前)"
+    r"|(?P<default>默认|缺省|기본|デフォルト|既定)"
+    r"|(?P<condition>如果|若|否则|当[^前地]|경우|場合)"
+    r"|(?P<format>格式|例如|如[:：]|比如|示例|形式|예:|例:|分隔)"
+    r"|(?P<bound>最多|最少|最大|最小|上限|取值|限制|최대|최소)"
+    r"|(?P<unit>公里|米\)|毫秒|个字|字节)"
+    r"|(?P<destructive>删除|覆盖|替换|清空|삭제|削除)"
+    r"|(?P<when>使用|用于|适用|调用|相比|区别|사용|使う)"
+    r"|(?P<instruction>设置|提供|指定|支持|传入|输入|注意)"
+    r"|(?P<enumeration>、)"
+)
+
+
+def signals_of(text: str) -> frozenset[Signal]:
     """Return the kinds of fact that a sentence shows signs of."""
-    return frozenset(found.lastgroup or "" for found in _SIGNALS.finditer(text))
+    spelled = _WORD.findall(text)
+    words = [word.lower() for word in spelled]
+    found = {_WORDS[word] for word in words if word in _WORDS}
+    found.update(_PAIRS[pair] for pair in pairwise(words) if pair in _PAIRS)
+    present = set(words)
+    if not _ALSO_FORMAT.isdisjoint(present):
+        found.add(Signal.FORMAT)
+    if not _SHOUTED.isdisjoint(spelled) or "*" in text and _STRESSED.search(text):
+        found.add(Signal.EMPHASIS)
+    if "first" in present and _FIRST.search(text):
+        found.add(Signal.PREREQUISITE)
+    if not _VERBS.isdisjoint(present) and _IMPERATIVE.search(text):
+        found.add(Signal.INSTRUCTION)
+    if "automatically" in present and _AUTOMATIC.search(text):
+        found.add(Signal.DESTRUCTIVE)
+    if "be" in present and _CHAINED.search(text):
+        found.add(Signal.CHAIN)
+    if words and (words[0] == "can" or ("description" in present and "description:" in text.lower())):
+        found.add(Signal.CAPABILITY)
+    if ("supports" in present or "support" in present) and any(
+        first in ("support", "supports") and second.endswith("ing") for first, second in pairwise(words)
+    ):
+        found.add(Signal.CAPABILITY)
+    if _QUOTED.search(text):
+        found.add(Signal.LITERAL)
+    if "," in text and _COLON_LIST.search(text):
+        found.add(Signal.ENUMERATION)
+        if _CHOICE_LIST.search(text):
+            found.add(Signal.CHOICES)
+    if any(word.startswith("YYYY") for word in spelled):
+        found.add(Signal.FORMAT)
+    if _DIGIT.search(text):
+        found.add(Signal.EMPHASIS)
+        if _UNIT.search(text):
+            found.add(Signal.UNIT)
+        if "limit" in present or "limits" in present or _BOUNDS.search(text):
+            found.add(Signal.BOUND)
+    if "in" in present and _IN_UNIT.search(text):
+        found.add(Signal.UNIT)
+    if not text.isascii():
+        found.update(Signal[match.lastgroup.upper()] for match in _OTHER_SCRIPTS.finditer(text) if match.lastgroup)
+    return frozenset(found)
