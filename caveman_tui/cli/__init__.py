@@ -19,6 +19,7 @@ _COMMANDS = {
     "shrink": "catalog",
     "lint": "catalog",
     "diff": "diff",
+    "mcp": "mcp",
     "ttl": "request",
     "recover": "store",
     "ccr": "store",
