@@ -1,0 +1,189 @@
+"""Commands about the worker and its screen: `run`, `serve`, `attach`, `stop`."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from caveman_tui import places
+from caveman_tui.cli._guardian import Guardian
+from caveman_tui.cli._input import note
+from caveman_tui.cli._worker_options import WorkerOptions, worker_options
+from caveman_tui.cli._workers import StartedWorker, WorkerProblem, ask_status, find_worker, port_is_taken, start_worker, the_worker
+from caveman_tui.config import WorkerConfig
+from caveman_tui.protocol.discovery import WorkerRecord, clear, is_alive, read_record
+from caveman_tui.traffic.control import WorkerClient
+from caveman_tui.traffic.source import SourceError
+
+_STOP_SECONDS = 20.0
+
+
+@click.command("run")
+@worker_options
+def run_command(options: WorkerOptions) -> None:
+    """Start the worker and open the screen on it; the default.
+
+    The worker is a process of its own and outlives the screen. One that already runs on the port is used as it is.
+    """
+    _require_terminal()
+    config = options.worker_config()
+    started: StartedWorker | None = None
+    record = find_worker(config.port) if config.port else None
+    if record is None:
+        if port_is_taken(config.port):
+            raise WorkerProblem(
+                f"Port {config.port} is taken by another program, and not by a worker of yours. "
+                f"Choose another, such as --port {config.port + 1 if config.port < 65535 else 8788}; --port 0 takes a free one."
+            )
+        started = start_worker(options)
+        record = started.record
+    else:
+        _tell_about_running(record, options)
+    # The successor of a worker that died must not go to another port, whatever was asked for at first.
+    with Guardian(record, started.process if started else None, lambda port: start_worker(options.with_flags(port=port))):
+        code = _open_screen(record)
+    raise SystemExit(code)
+
+
+@click.command("serve")
+@worker_options
+def serve_command(options: WorkerOptions) -> None:
+    """Run the worker alone, in the foreground.
+
+    Ctrl-C or SIGTERM ends it once running exchanges have ended; a second one ends it at once.
+    """
+    raise SystemExit(asyncio.run(_serve(options.worker_config())))
+
+
+@click.command("attach")
+@click.argument("socket", required=False, type=click.Path(path_type=Path))
+@click.option("--port", type=click.IntRange(1, 65535), metavar="PORT", help="Port of the worker, where several run.")
+def attach_command(socket: Path | None, port: int | None) -> None:
+    """Open a screen on a running worker, found by itself or by its control SOCKET."""
+    _require_terminal()
+    if socket is None:
+        record = the_worker(port, _default_port())
+        _tell_about_screens(record)
+        raise SystemExit(_open_screen(record))
+    if not socket.exists():
+        raise WorkerProblem(f"There is no socket {socket}. Without a name, 'caveman-tui attach' looks for the worker itself.")
+    raise SystemExit(_open_screen(socket.absolute()))
+
+
+@click.command("stop")
+@click.option("--port", type=click.IntRange(1, 65535), metavar="PORT", help="Port of the worker, where several run.")
+def stop_command(port: int | None) -> None:
+    """End the running worker, once its running exchanges have ended."""
+    record = the_worker(port, _default_port())
+    try:
+        asyncio.run(_ask_to_stop(record))
+    except SourceError:
+        note(f"caveman-tui stop: the worker does not answer; process {record.pid} gets a signal instead.")
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(record.pid, signal.SIGTERM)
+    if not _wait_until_gone(record):
+        raise WorkerProblem(f"The worker on port {record.port} (process {record.pid}) still runs. 'kill -9 {record.pid}' ends it at once.")
+    note(f"The worker on port {record.port} has ended.")
+
+
+async def _serve(config: WorkerConfig) -> int:
+    from caveman_tui.proxy.worker import StartProblem, Worker
+
+    worker = Worker(config)
+    try:
+        await worker.start()
+    except StartProblem as problem:
+        raise WorkerProblem(await asyncio.to_thread(_why_not_started, problem.code, str(problem), config.port)) from problem
+    ended_by: list[int] = []
+
+    def end(number: int) -> None:
+        ended_by.append(number)
+        if len(ended_by) > 1:
+            _leave_at_once(worker.port, number)
+        worker.request_stop()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM, *((signal.SIGHUP,) if hasattr(signal, "SIGHUP") else ())):
+        try:
+            loop.add_signal_handler(number, end, number)
+        except NotImplementedError:
+            signal.signal(number, lambda received, _: loop.call_soon_threadsafe(end, received))
+    url = f"http://127.0.0.1:{worker.port}"
+    note(f"caveman-tui listens on {url} (process {os.getpid()}). Connect a client with:")
+    note(f"  export ANTHROPIC_BASE_URL={url} ENABLE_TOOL_SEARCH=true")
+    await worker.wait()
+    await worker.stop()
+    return 0
+
+
+def _why_not_started(code: str, said: str, port: int) -> str:
+    if code == "port-taken" and (record := find_worker(port)) is not None:
+        return (
+            f"A worker of yours already runs on port {port} (process {record.pid}). "
+            "'caveman-tui attach' opens a screen on it, 'caveman-tui stop' ends it, --port 0 starts another."
+        )
+    if code == "port-taken":
+        return f"Port {port} is taken by another program, and not by a worker of yours. Choose another --port; --port 0 takes a free one."
+    return said
+
+
+def _leave_at_once(port: int, number: int) -> None:
+    """End without waiting for anything, but not so that it looks like a crash: nobody is to start a successor."""
+    with contextlib.suppress(OSError):
+        directory = places.state_dir()
+        record = read_record(directory, port)
+        if record is not None and record.pid == os.getpid():
+            if record.socket:
+                Path(record.socket).unlink(missing_ok=True)
+            clear(directory, record)
+    os._exit(128 + number)
+
+
+def _require_terminal() -> None:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise WorkerProblem("There is no terminal to draw on. 'caveman-tui serve' runs the worker without a screen.")
+    if os.environ.get("TERM") == "dumb":
+        raise WorkerProblem("This terminal (TERM=dumb) can't show the screen. 'caveman-tui serve' runs the worker without one.")
+
+
+def _open_screen(where: Path | WorkerRecord) -> int:
+    from caveman_tui.tui.app import run_screen
+
+    if isinstance(where, Path):
+        return run_screen(where, None)
+    return run_screen(Path(where.socket) if where.socket else None, where)
+
+
+def _tell_about_running(record: WorkerRecord, options: WorkerOptions) -> None:
+    note(f"A worker of yours already runs on port {record.port} (process {record.pid}); this screen joins it.")
+    if options.says_something:
+        note("It keeps the settings it was started with: change them on the screen, or end it first with 'caveman-tui stop'.")
+    _tell_about_screens(record)
+
+
+def _tell_about_screens(record: WorkerRecord) -> None:
+    if followers := ask_status(record).followers:
+        note(f"{followers} other screen{'s show' if followers > 1 else ' shows'} it too; both see the same and may change its settings.")
+
+
+def _default_port() -> int:
+    return WorkerOptions(config_path=places.config_file()).config().port
+
+
+async def _ask_to_stop(record: WorkerRecord) -> None:
+    async with WorkerClient(record) as client:
+        await client.stop()
+
+
+def _wait_until_gone(record: WorkerRecord) -> bool:
+    deadline = time.monotonic() + _STOP_SECONDS
+    while is_alive(record):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
