@@ -18,6 +18,8 @@ _SHORT_LEAD = 25
 _LONGEST_LEAD = 4
 _SENTENCE_ENDS = ".!?。！？"
 _RULES_AMONG_EXAMPLES = frozenset({Signal.PROHIBITION, Signal.EXCLUSIVE, Signal.ONLY, Signal.DEFAULT, Signal.BOUND})
+_TERSE = frozenset({Signal.MARKER, Signal.PROHIBITION, Signal.EXCLUSIVE, Signal.ONLY, Signal.DEFAULT, Signal.BOUND})
+"""What states a rule: the constraint markers, and what says the same in other words, numbers or languages."""
 _DROPPED_SECTIONS = (Section.RETURNS, Section.DIALOGUE)
 _OUTWEIGH_RESTATED = frozenset({Signal.PROHIBITION, Signal.EXCLUSIVE, Signal.ONLY, Signal.DEFAULT, Signal.BOUND, Signal.LITERAL})
 _OUTWEIGH_BENEFITS = frozenset({Signal.PROHIBITION, Signal.EXCLUSIVE, Signal.ONLY, Signal.DEFAULT, Signal.PREREQUISITE})
@@ -67,10 +69,10 @@ def plan(text: str, context: ToolContext, level: Level) -> Plan:
     _mark_lead(made)
     if level is Level.CAREFUL:
         _drop_exact_repetitions(made)
-    elif level is Level.TERSE:
-        _keep_marked_only(made)
     else:
         _judge(made, context)
+        if level is Level.TERSE:
+            _keep_rules_only(made)
         _keep_lists_whole(made)
         _settle_heads(made)
     return made
@@ -108,25 +110,11 @@ def _drop_exact_repetitions(made: Plan) -> None:
     _keep_lists_whole(made)
 
 
-def _keep_marked_only(made: Plan) -> None:
-    needed: set[int] = set()
+def _keep_rules_only(made: Plan) -> None:
+    """Of what the standard level keeps, keep the lead and what states a rule, by a constraint marker or in other words."""
     for piece in made.pieces:
-        if piece.lead:
-            needed.add(piece.block)
-        elif Signal.MARKER in signals_of(made.of(piece)):
-            _keep(piece, "constraint", "carries a constraint marker")
-            needed.add(piece.block)
-        else:
-            _drop(piece, "plain", "no constraint marker")
-    heads: set[int] = set()
-    for index in needed:
-        head = made.blocks[index].head
-        while head >= 0 and head not in heads:
-            heads.add(head)
-            head = made.blocks[head].head
-    for piece in made.pieces:
-        if not piece.kept and piece.block in heads:
-            _keep(piece, "heading", "what is kept stands below it")
+        if piece.kept and not piece.lead and not piece.bare and _TERSE.isdisjoint(signals_of(made.of(piece))):
+            _drop(piece, piece.kind, "states no rule")
 
 
 def _judge(made: Plan, context: ToolContext) -> None:
