@@ -22,7 +22,7 @@ class Fact(NamedTuple):
     pointer: str
     """Where, within the tool. Of a `$ref` there is a second fact with ` ->` after the pointer: whether it leads anywhere."""
     value: str
-    """JSON text: strings quoted, numbers as spelled, so that 1, 1.0 and "1" differ. Of containers `{}` or `[]`, and the length of a list."""
+    """JSON text: strings quoted, numbers as spelled, so that 1, 1.0 and "1" differ. Of containers `{}`, or `[]` with its length."""
 
 
 class ToolProfile(msgspec.Struct, frozen=True):

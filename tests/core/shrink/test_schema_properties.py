@@ -1,0 +1,86 @@
+import os
+import re
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from caveman_tui.core.catalog import find_tools
+from caveman_tui.core.policy import Level
+from caveman_tui.core.selection_profile import selection_profile
+from caveman_tui.core.shrink import explain_tool, shrink_catalog
+from tests.core.shrink.noisy_schemas import catalogs, exactly
+
+levels = st.sampled_from(Level)
+thorough = settings(
+    max_examples=int(os.environ.get("CAVEMAN_TEST_EXAMPLES", "25")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
+
+
+@given(catalogs(), levels)
+@thorough
+def test_annotations_go_and_nothing_else(catalog: tuple[bytes, Any], level: Level) -> None:
+    data, wanted = catalog
+    assert exactly(shrink_catalog(data, level=level).after) == wanted
+
+
+@given(catalogs(), levels)
+@thorough
+def test_profile_is_the_same_and_a_second_run_changes_nothing(catalog: tuple[bytes, Any], level: Level) -> None:
+    data, _ = catalog
+    shrunk = shrink_catalog(data, level=level)
+    assert selection_profile(shrunk.after) == selection_profile(data)
+    assert shrink_catalog(shrunk.after, level=level).after == shrunk.after
+
+
+@given(catalogs(), levels)
+@thorough
+def test_every_token_that_is_left_stood_there_in_that_order(catalog: tuple[bytes, Any], level: Level) -> None:
+    data, _ = catalog
+    there = iter(_TOKEN.findall(data))
+    assert all(token in there for token in _TOKEN.findall(shrink_catalog(data, level=level).after))
+
+
+@given(catalogs(), levels)
+@thorough
+def test_a_tool_comes_out_the_same_alone_and_in_company(catalog: tuple[bytes, Any], level: Level) -> None:
+    data, _ = catalog
+    shrunk = shrink_catalog(data, level=level)
+    assert [tool.before for tool in shrunk.tools] == [data[tool.start : tool.end] for tool in find_tools(data)]
+    for tool in shrunk.tools:
+        company = b'[{"name":"other","inputSchema":{"title":"T"}},' + tool.before + b"]"
+        beside = [other for other in shrink_catalog(company, level=level).tools if other.before == tool.before]
+        assert [other.after for other in beside] == [tool.after]
+
+
+@given(catalogs(), levels)
+@thorough
+def test_units_cover_each_description(catalog: tuple[bytes, Any], level: Level) -> None:
+    data, _ = catalog
+    for tool in shrink_catalog(data, level=level).tools:
+        for description in explain_tool(tool, level):
+            position = 0
+            for unit in description.units:
+                assert unit.start == position < unit.end
+                position = unit.end
+            assert position == len(description.before)
+
+
+@given(st.binary(max_size=60) | st.text(max_size=60).map(lambda text: text.encode("utf-8", "surrogatepass")), levels)
+@thorough
+def test_any_bytes_come_back(data: bytes, level: Level) -> None:
+    shrunk = shrink_catalog(data, level=level)
+    assert shrunk.after == data and not shrunk.changed and shrunk.note
+
+
+@given(catalogs(), st.data())
+@thorough
+def test_a_broken_document_comes_back(catalog: tuple[bytes, Any], draw: st.DataObject) -> None:
+    data, _ = catalog
+    cut = data[: draw.draw(st.integers(0, len(data) - 1))]
+    shrunk = shrink_catalog(cut)
+    assert shrunk.after == cut and shrunk.note
