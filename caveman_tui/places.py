@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import sys
 import tempfile
 from pathlib import Path
 
@@ -34,13 +35,22 @@ def recovered_dir() -> Path:
 def runtime_dir() -> Path:
     """The control socket's directory, 0700; `CAVEMAN_TUI_RUNTIME` overrides it.
 
-    Unix socket paths end at about 100 bytes, so a longer one falls back to a short directory of this user under the temporary one.
+    Unix socket paths end at about 100 bytes, so a longer one falls back to a short directory of this user under the temporary one;
+    so does a system that gives its users no runtime directory.
     """
     given = os.environ.get("CAVEMAN_TUI_RUNTIME")
-    directory = Path(given) if given else Path(platformdirs.user_runtime_dir(_APP, appauthor=False))
-    if len(os.fsencode(directory / "worker-65535.sock")) > _SOCKET_PATH_LIMIT:
+    directory = Path(given) if given else _system_runtime_dir()
+    if directory is None or len(os.fsencode(directory / "worker-65535.sock")) > _SOCKET_PATH_LIMIT:
         directory = Path(tempfile.gettempdir()) / f"{_APP}-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
     return private_dir(directory)
+
+
+def _system_runtime_dir() -> Path | None:
+    if sys.platform in {"darwin", "win32"}:
+        return Path(platformdirs.user_runtime_dir(_APP, appauthor=False))
+    # platformdirs would warn and take a directory in the temporary one whose owner nobody checks.
+    base = Path(os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}")
+    return base / _APP if base.is_dir() and os.access(base, os.W_OK) else None
 
 
 def private_dir(directory: Path) -> Path:

@@ -1,3 +1,5 @@
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -162,3 +164,13 @@ def test_private_directories_are_private_and_ours(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr("os.getuid", lambda: 12345)
     with pytest.raises(PermissionError, match="belongs to another user"):
         places.private_dir(open_one)
+
+
+@pytest.mark.skipif(sys.platform in {"darwin", "win32"}, reason="these have a runtime directory of their own kind")
+def test_without_a_runtime_directory_of_the_system_a_private_temporary_one_serves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CAVEMAN_TUI_RUNTIME")
+    monkeypatch.setattr("tempfile.tempdir", "/tmp")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "absent"))
+    assert places.runtime_dir() == Path(f"/tmp/caveman-tui-{os.getuid()}")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    assert places.runtime_dir() == tmp_path / "caveman-tui"

@@ -1,6 +1,8 @@
 """The options of every command that may start a worker, and the config file behind them."""
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Iterable
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -65,15 +67,17 @@ _OPTIONS = {
 def worker_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options to a command; it gets them as one WorkerOptions argument named `options`."""
 
+    # Copies the parameters that were declared before this one, too.
+    @functools.wraps(command)
     def with_options(
         *args: Any,
         config: Path | None,
         port: int | None,
         upstream_anthropic: str | None,
         upstream_openai: str | None,
-        shrink: ShrinkMode | None,
-        ttl: LoopTtlMode | None,
-        level: Level | None,
+        shrink: str | None,
+        ttl: str | None,
+        level: str | None,
         **kwargs: Any,
     ) -> Any:
         flags = Flags(
@@ -87,8 +91,6 @@ def worker_options(command: Callable[..., Any]) -> Callable[..., Any]:
         options = WorkerOptions(config_path=(config or places.config_file()).absolute(), flags=flags)
         return command(*args, options=options, **kwargs)
 
-    with_options.__name__ = command.__name__
-    with_options.__doc__ = command.__doc__
     for option in reversed(_click_options()):
         with_options = option(with_options)
     return with_options
@@ -99,8 +101,16 @@ def _click_options() -> list[Callable[..., Any]]:
         click.option("--port", type=click.IntRange(0, 65535), metavar="PORT", help="Port to listen on, 8788 by default; 0: a free one."),
         click.option("--upstream-anthropic", metavar="URL", help="Where Anthropic requests go, https://api.anthropic.com by default."),
         click.option("--upstream-openai", metavar="URL", help="Where OpenAI requests go, https://api.openai.com by default."),
-        click.option("--shrink", type=click.Choice([*ShrinkMode]), help="Tool shrinking for new conversations, measure by default."),
-        click.option("--ttl", type=click.Choice([*LoopTtlMode]), help="Loop TTL, apply by default."),
-        click.option("--level", type=click.Choice([*Level]), help="How much text shrinking may drop, standard by default."),
+        click.option(
+            "--shrink",
+            type=_choice(ShrinkMode),
+            help="Tool shrinking for new conversations, measure by default.",
+        ),
+        click.option("--ttl", type=_choice(LoopTtlMode), help="Loop TTL, apply by default."),
+        click.option("--level", type=_choice(Level), help="How much text shrinking may drop, standard by default."),
         click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Config file instead of the usual one."),
     ]
+
+
+def _choice(values: Iterable[StrEnum]) -> click.Choice[str]:
+    return click.Choice([str(value) for value in values])
