@@ -41,6 +41,7 @@ GOES = [
     ),
     ("in tuples", '{"items":[{"title":"a"}],"prefixItems":[{"title":"b"}]}', '{"items":[{}],"prefixItems":[{}]}'),
     ("in conditions", '{"if":{"title":"a"},"then":{"title":"b"},"not":{"title":"c"}}', '{"if":{},"then":{},"not":{}}'),
+    ("beside a name that ends like a keyword", '{"properties":{"a\\"title":{"title":"T"}}}', '{"properties":{"a\\"title":{}}}'),
     ("odd layout", '{ "title" : "T" , "type" : "object" , "$comment" : "c" }', '{ "type" : "object"  }'),
     ("const with a title but no alternative", '{"properties":{"a":{"const":1,"title":"A"}}}', '{"properties":{"a":{"const":1}}}'),
 ]
