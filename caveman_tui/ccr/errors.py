@@ -64,6 +64,12 @@ class StoreUnsafe(StoreError):
     code = "store-unsafe"
 
 
+class StoreForeign(StoreError):
+    """A sound database that is no recovery store. It belongs to something else and is left alone."""
+
+    code = "store-foreign"
+
+
 class StoreUnreachable(StoreError):
     """The file or its directory cannot be opened."""
 

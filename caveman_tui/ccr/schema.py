@@ -2,7 +2,7 @@
 
 import sqlite3
 
-from caveman_tui.ccr.errors import StoreCorrupt
+from caveman_tui.ccr.errors import StoreForeign
 
 _RECOVERIES = """
 CREATE TABLE IF NOT EXISTS recoveries (
@@ -28,7 +28,7 @@ def columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
 def ensure(connection: sqlite3.Connection) -> None:
     """Make the table of originals, and the metadata column that older files lack; write only where something is missing.
 
-    Raises StoreCorrupt where a table of that name lacks what the format asks for, sqlite3.Error as it comes.
+    Raises StoreForeign where a table of that name lacks what the format asks for, sqlite3.Error as it comes.
     """
     if "metadata" not in columns(connection, "recoveries"):
         connection.execute("BEGIN IMMEDIATE")
@@ -45,8 +45,8 @@ def ensure(connection: sqlite3.Connection) -> None:
 
 
 def check(connection: sqlite3.Connection) -> None:
-    """Raise StoreCorrupt where the file has no table of originals in the shared format."""
+    """Raise StoreForeign where the file has no table of originals in the shared format."""
     if lacking := _REQUIRED - columns(connection, "recoveries"):
-        raise StoreCorrupt(
+        raise StoreForeign(
             f"the table 'recoveries' lacks {', '.join(sorted(lacking))}: this is no recovery store", "name another file with --store"
         )

@@ -34,7 +34,7 @@ def open_store(path: Path | str | None = None, *, create: bool = True, busy_seco
     """Open the recovery store at `path`, the shared default where it is None, and make it if it is missing and `create`.
 
     A file that can only be read is opened for reading; its puts raise StoreReadOnly. Raises a StoreError that says why it cannot
-    be opened: StoreMissing, StoreUnsafe, StoreUnreachable, StoreLocked, StoreCorrupt. A damaged file is left as it is.
+    be opened: StoreMissing, StoreUnsafe, StoreUnreachable, StoreLocked, StoreCorrupt, StoreForeign. A damaged file is left as it is.
     """
     asked = location.default_path() if path is None else Path(path).expanduser()
     limit = location.budget()

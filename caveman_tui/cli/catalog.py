@@ -1,0 +1,123 @@
+"""Commands on one tool catalog: `shrink` and `lint`."""
+
+import click
+import msgspec
+
+from caveman_tui.catalogs import LintReport, Report, StoreUnavailable, lint, shrink
+from caveman_tui.cli._input import note, read_input, write_bytes
+from caveman_tui.cli._store import store_option
+from caveman_tui.core.json_spans import JsonRefused
+from caveman_tui.core.json_tree import parse_json
+from caveman_tui.core.policy import Level
+from caveman_tui.core.shrink.catalog import NOTES
+
+_level_option = click.option(
+    "--level",
+    type=click.Choice([level.value for level in Level]),
+    default=Level.STANDARD.value,
+    show_default=True,
+    help="How much text may go. 'careful' drops annotations and exact repetitions only; 'standard' also what is recognised as filler; "
+    "'terse' keeps the first sentence of a description and every sentence with a constraint, and nothing else.",
+)
+_exclude_option = click.option("--exclude", metavar="NAME", multiple=True, help="Leave this tool as it is. May be given several times.")
+
+
+@click.command("shrink")
+@click.argument("source", metavar="[FILE|-]", default="-")
+@_level_option
+@_exclude_option
+@store_option
+def shrink_command(source: str, level: str, exclude: tuple[str, ...], store: str | None) -> None:
+    """Shrink a tool catalog: the same tools with less text.
+
+    Takes MCP, OpenAI, Anthropic and Gemini shapes, whole request bodies and JSON-RPC answers. Names, types, enums, required lists,
+    defaults and stated constraints stay. The exact original is committed to the recovery store first; 'caveman-tui recover HANDLE'
+    brings it back.
+
+    The catalog goes to standard output, one line of JSON with the report to standard error. Where the input is malformed or the store
+    cannot be used, the original goes to standard output, the reason to standard error, and the exit code is 0: the command can stand
+    in a pipe. Token counts are inferred.
+
+    \b
+    Examples:
+      caveman-tui shrink tools.json > small.json
+      some-server --list-tools | caveman-tui shrink --level careful
+    """
+    data = read_input(source)
+    output, line = _shrunk(data, Level(level), exclude, store)
+    write_bytes(output)
+    note(line)
+
+
+@click.command("lint")
+@click.argument("source", metavar="FILE")
+@_level_option
+@_exclude_option
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+def lint_command(source: str, level: str, exclude: tuple[str, ...], as_json: bool) -> None:
+    """Show what shrinking would take from each tool of a catalog.
+
+    Tools that would lose most come first. Nothing is changed or stored. Counts are inferred (o200k), of the catalog as a provider sees
+    it, without indentation; the totals are those of 'shrink'. FILE may be '-'.
+    """
+    data = read_input(source)
+    try:
+        parse_json(data)
+    except JsonRefused as refused:
+        raise click.ClickException(f"{source} cannot be read as a catalog: {NOTES[refused.code]}.") from None
+    report = lint(data, level=Level(level), exclude=exclude)
+    if as_json:
+        write_bytes(msgspec.json.encode(report) + b"\n")
+        return
+    _print_table(report)
+    if report.note:
+        note(f"Nothing would be gained: {report.note}.")
+
+
+def _shrunk(data: bytes, level: Level, exclude: tuple[str, ...], store: str | None) -> tuple[bytes, str]:
+    """What goes to standard output, and the line for standard error."""
+    try:
+        parse_json(data)
+        result = shrink(data, level=level, store=store, exclude=exclude)
+    except JsonRefused as refused:
+        return data, f"caveman-tui shrink: {NOTES[refused.code]}; it was passed on unchanged"
+    except StoreUnavailable as error:
+        return data, f"caveman-tui shrink: {error.what}; the catalog was passed on unchanged; {error.todo or 'try again'}"
+    except Exception as error:
+        # In a pipe a fault of ours must not cost the caller its catalog.
+        return data, f"caveman-tui shrink: it failed ({type(error).__name__}: {error}); the catalog was passed on unchanged"
+    return result.output, _line(result.report)
+
+
+def _line(report: Report) -> str:
+    return msgspec.json.encode(report).decode()
+
+
+def _print_table(report: LintReport) -> None:
+    from rich.text import Text
+
+    from caveman_tui.cli._tables import new_table, print_table
+    from caveman_tui.traffic import format
+    from caveman_tui.traffic.safe_text import one_line
+
+    table = new_table("tool", ">before", ">after", ">saved", ">", "")
+    for tool in report.tools:
+        saved = tool.tokens_before - tool.tokens_after
+        table.add_row(
+            Text(one_line(tool.name) or "(no name)"),
+            format.exact(tool.tokens_before),
+            format.exact(tool.tokens_after),
+            format.exact(saved),
+            format.percent(tool.ratio),
+            "excluded" if tool.excluded else "",
+        )
+    table.add_section()
+    table.add_row(
+        f"whole catalog, {format.plural(len(report.tools), 'tool')}",
+        format.exact(report.tokens_before),
+        format.exact(report.tokens_after),
+        format.exact(report.tokens_before - report.tokens_after),
+        format.percent(report.ratio),
+        f"tokens, {report.basis}",
+    )
+    print_table(table)

@@ -1,0 +1,83 @@
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from caveman_tui.ccr import default_path
+from caveman_tui.cli import main
+from caveman_tui.core.policy import Level
+
+SCHEMA = {"title": "Arguments", "type": "object", "properties": {"a": {"title": "A", "type": "string"}}}
+CATALOG = json.dumps(
+    {
+        "tools": [
+            {"name": "little", "description": "Does it.", "inputSchema": {"title": "X", "type": "object"}},
+            {"name": "[red]much\x1b[31m", "description": "Does it.", "inputSchema": SCHEMA},
+            {"name": "none", "description": "Does it.", "inputSchema": {"type": "object"}},
+        ]
+    }
+)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "tools.json"
+    path.write_text(CATALOG)
+    return str(path)
+
+
+def run(*arguments: str, command: str = "lint") -> Result:
+    return CliRunner().invoke(main, [command, *arguments])
+
+
+def test_the_table_has_every_tool_most_saved_first_and_the_totals(file: str) -> None:
+    result = run(file)
+    assert result.exit_code == 0
+    order = [result.stdout.index(name) for name in ("much", "little", "none", "whole catalog, 3 tools")]
+    assert order == sorted(order)
+    assert "inferred" in result.stdout
+    assert not default_path().exists()
+
+
+def test_names_are_text_and_nothing_else(file: str) -> None:
+    output = run(file).stdout
+    assert "[red]much" in output and "\x1b" not in output
+
+
+def test_json_is_the_whole_report(file: str) -> None:
+    found = json.loads(run(file, "--json").stdout)
+    assert [tool["name"] for tool in found["tools"]] == ["[red]much\x1b[31m", "little", "none"]
+    assert set(found["tools"][0]) == {"name", "tokens_before", "tokens_after", "ratio", "excluded"}
+    assert found["basis"] == "inferred" and found["tools"][2]["ratio"] == 0
+
+
+@pytest.mark.parametrize("level", [level.value for level in Level])
+def test_it_agrees_with_shrink_to_the_token(file: str, level: str) -> None:
+    linted = json.loads(run(file, "--level", level, "--json").stdout)
+    shrunk = json.loads(run(file, "--level", level, command="shrink").stderr)
+    for key in ("tokens_before", "tokens_after", "ratio", "basis", "content_type"):
+        assert linted[key] == shrunk[key]
+
+
+def test_every_real_catalog_agrees(shared_data: Path) -> None:
+    for path in sorted((shared_data / "catalogs").glob("live-*.json")):
+        linted = json.loads(run(str(path), "--json").stdout)
+        shrunk = json.loads(run(str(path), command="shrink").stderr)
+        assert (linted["tokens_before"], linted["tokens_after"]) == (shrunk["tokens_before"], shrunk["tokens_after"]), path.name
+
+
+def test_excluded_tools_are_marked(file: str) -> None:
+    assert "excluded" in run(file, "--exclude", "little").stdout
+
+
+def test_what_is_no_catalog_fails_and_says_why(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text("nonsense")
+    result = run(str(path))
+    assert result.exit_code == 1 and "not exactly one JSON value" in result.stderr and not result.stdout
+    path.write_text("{}")
+    result = run(str(path))
+    assert result.exit_code == 0 and "no tools" in result.stderr
+    assert run(str(tmp_path / "none")).exit_code == 2
+    assert run().exit_code == 2
