@@ -5,8 +5,8 @@ provider's error messages. A request's prefix is `tools`, `system`, `messages`; 
 markers on the parts of a tool result, document or search result is not documented: here they count, which is the safe side.
 """
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -63,36 +63,44 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True):
     """One sentence for a person."""
 
 
-class Block(msgspec.Struct, frozen=True, kw_only=True):
-    """One position of the prefix."""
+class Block(NamedTuple):
+    """One position of the prefix. There are thousands in a long conversation, so it holds no more than it must."""
 
-    path: Path
     section: str
-    role: str = ""
-    message: int = -1
+    role: Any
+    """Role of its message as it stands there."""
+    message: int
     """Index of its message, -1 outside messages."""
-    index: int
+    position: int
+    """Its index in the tools, the system or the message's content; -1 where that is one string."""
+    block_index: int
+    """Its position in the whole prefix."""
     value: Any
     """The block as parsed: an object, or the string that a whole system or message content may be; anything in a malformed request."""
 
+    @property
+    def path(self) -> Path:
+        """Steps from the root of the request to the block."""
+        whole: Path = (self.section,) if self.message < 0 else (self.section, self.message, "content")
+        return whole if self.position < 0 else (*whole, self.position)
 
-def prefix_blocks(request: Any) -> Iterator[Block]:
-    """All block positions of a parsed request in the order the API processes them. A string as content is one block."""
-    if not isinstance(request, dict):
-        return
-    index = 0
-    for section in ("tools", "system"):
-        for path, value in _content((section,), request.get(section)):
-            yield Block(path=path, section=section, index=index, value=value)
-            index += 1
-    messages = request.get("messages")
-    for number, message in enumerate(messages if isinstance(messages, list) else ()):
-        if not isinstance(message, dict):
-            continue
-        role = message.get("role")
-        for path, value in _content(("messages", number, "content"), message.get("content")):
-            yield Block(path=path, section="messages", role=role if isinstance(role, str) else "", message=number, index=index, value=value)
-            index += 1
+
+def prefix_blocks(request: Any, only: Callable[[Any], bool] | None = None) -> Iterator[Block]:
+    """The block positions of a parsed request in the order the API processes them; `only` those whose value it takes, all are counted.
+
+    A string as content is one block.
+    """
+    block_index = 0
+    for section, role, message, content in _contents(request):
+        if isinstance(content, list):
+            for position, value in enumerate(content):
+                if only is None or only(value):
+                    yield Block(section, role, message, position, block_index + position, value)
+            block_index += len(content)
+        elif isinstance(content, str):
+            if only is None or only(content):
+                yield Block(section, role, message, -1, block_index, content)
+            block_index += 1
 
 
 def ineligibility(value: Any, section: str) -> str:
@@ -121,8 +129,8 @@ def has_marker(value: Any) -> bool:
 def find_markers(request: Any) -> tuple[Marker, ...]:
     """All markers of a parsed request in prefix order, the automatic one last."""
     markers: list[Marker] = []
-    for block in prefix_blocks(request):
-        if block.section != "tools" and isinstance(block.value, dict):
+    for block in prefix_blocks(request, only=_may_hold_markers):
+        if block.section != "tools":
             for path, part, reason in _parts(block.path, block.value, _NESTING_LIMIT):
                 markers.append(_marker(part, path, block, reason, nested=True))
         if has_marker(block.value):
@@ -174,12 +182,23 @@ _NESTING_LIMIT = 8
 """Parts within parts are looked for so deep; the API takes fewer."""
 
 
-def _content(path: Path, value: Any) -> Iterator[tuple[Path, Any]]:
-    if isinstance(value, list):
-        for number, item in enumerate(value):
-            yield (*path, number), item
-    elif isinstance(value, str):
-        yield path, value
+def _may_hold_markers(value: Any) -> bool:
+    """Whether to look closer: most blocks are text and calls, without a marker and without parts."""
+    return isinstance(value, dict) and (
+        "cache_control" in value or "source" in value or "citations" in value or isinstance(value.get("content"), list)
+    )
+
+
+def _contents(request: Any) -> Iterator[tuple[str, Any, int, Any]]:
+    """Section, role, message index and content of everything that holds blocks, in prefix order."""
+    if not isinstance(request, dict):
+        return
+    yield "tools", "", -1, request.get("tools")
+    yield "system", "", -1, request.get("system")
+    messages = request.get("messages")
+    for number, message in enumerate(messages if isinstance(messages, list) else ()):
+        if isinstance(message, dict):
+            yield "messages", message.get("role"), number, message.get("content")
 
 
 def _parts(path: Path, value: dict[str, Any], depth: int) -> Iterator[tuple[Path, dict[str, Any], str]]:
@@ -192,7 +211,9 @@ def _parts(path: Path, value: dict[str, Any], depth: int) -> Iterator[tuple[Path
         (("source", "content"), source.get("content") if isinstance(source, dict) else None, ""),
         (("content",), value.get("content"), ""),
     ):
-        for number, part in enumerate(parts if isinstance(parts, list) else ()):
+        if not isinstance(parts, list):
+            continue
+        for number, part in enumerate(parts):
             if isinstance(part, dict):
                 part_path = (*path, *steps, number)
                 yield from _parts(part_path, part, depth - 1)
@@ -207,9 +228,9 @@ def _marker(value: dict[str, Any], path: Path, block: Block, ineligible: str, *,
         section=block.section,
         ttl=ttl,
         bare=bare,
-        role=block.role,
+        role=block.role if isinstance(block.role, str) else "",
         block_type=_block_type(value, block.section),
-        block_index=block.index,
+        block_index=block.block_index,
         nested=nested,
         ineligible=ineligible,
         message=block.message,
@@ -230,9 +251,9 @@ def _automatic(request: dict[str, Any]) -> Marker:
         section="automatic",
         ttl=ttl,
         bare=bare,
-        role=landing.role,
+        role=landing.role if isinstance(landing.role, str) else "",
         block_type=_block_type(landing.value, landing.section),
-        block_index=landing.index,
+        block_index=landing.block_index,
         lands_on=json_pointer(landing.path),
         message=landing.message,
     )

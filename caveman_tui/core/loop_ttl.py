@@ -155,7 +155,7 @@ def _plan_prompt(request: dict[str, Any], messages: list[Any], end: int, markers
     path = _last_eligible(previous, content) if isinstance(content, list) else None
     if path is None or has_marker(content[int(path[-1])]):
         return unchanged
-    anchor = next(block.index for block in prefix_blocks(request) if block.path == path)
+    anchor = next(block.block_index for block in prefix_blocks(request) if block.path == path)
     if any(0 <= marker.block_index - anchor <= REACH_BLOCKS for marker in markers if not marker.nested):
         return unchanged
     if len(markers) >= MAX_MARKERS:
