@@ -99,7 +99,8 @@ def show_command(handle: str, as_json: bool, store: str | None) -> None:
 def export_command(handles: tuple[str, ...], everything: bool, to: str | None, force: bool, store: str | None) -> None:
     """Write originals to files.
 
-    They are named after their handles and readable by you alone; their paths go to standard output. A damaged original is named on standard error and left out; the exit code is 1 then.
+    They are named after their handles and readable by you alone; their paths go to standard output. A damaged original is named on
+    standard error and left out; the exit code is 1 then.
     """
     if bool(handles) == everything:
         raise click.UsageError("Name the handles to export, or give --all.")
