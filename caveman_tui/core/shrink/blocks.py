@@ -52,8 +52,8 @@ _SECTIONS = re.compile(
     r"|매개변수|파라미터|引数|パラメータ|parámetros|argumentos|paramètres|parameter|argumente|parametri|parâmetros)$"
     r"|(?P<benefits>(?:(?:key|main|core|performance|advanced) )*(?:benefits|advantages|highlights|optimi[sz]ations)"
     r"|.{0,60}\b(?:will result in|results in|leads to|ensures you|helps you|lets you)|(?:smart|automatic|intelligent|built-in) \w+|capabilities|best suited (?:for )?use cases?.{0,20}"
-    r"|why (?:use )?(?:this|it).{0,20}|(?:this (?:tool )?is )?(?:particularly|especially|very|also )*(?:useful|helpful|valuable|handy) (?:for|when|if|in)\b.{0,30}"
-    r"|(?:perfect|ideal|great|best suited|excellent) (?:for|use cases?|when)\b.{0,30}|优势|特点|优点)$",
+    r"|why (?:use )?(?:this|it).{0,20}|(?:this (?:tool )?is )?(?:particularly|especially|very|also )*(?:useful|helpful|valuable|handy) (?:for|in)\b.{0,30}"
+    r"|(?:perfect|ideal|great|best suited|excellent) (?:for|use cases?)\b.{0,30}|优势|特点|优点)$",
     re.IGNORECASE,
 )
 _HASHES = re.compile(r"#+")
@@ -63,7 +63,6 @@ _REMARK = re.compile(
     re.IGNORECASE,
 )
 """Labels of a remark: such a line stands for itself and is no item of an argument list."""
-_SETTING = re.compile(r"\w+=")
 _EXAMPLE_ITEM = re.compile(r"[-*•]\s+(?:examples?|e\.g\.|示例|例如|예시)\s*[:：]", re.IGNORECASE)
 _UTTERANCE = re.compile(r"[-*•]\s+(?:\w+: )?(?:\"[^\"]*\"|“[^”]*”)(?: (?:->|→) .*)?$")
 
@@ -105,7 +104,7 @@ def parse(text: str) -> list[Block]:
         size = sum(len(lines[i]) + 1 for i in range(index, last)) - 1
         block = Block(kind, at, at + size, indent, after_blank=blank)
         if kind in (LineKind.TEXT, LineKind.BULLET, LineKind.FIELD, LineKind.HEADING):
-            block.is_head = kind is LineKind.HEADING or (stripped.endswith(_COLON) and _SETTING.match(stripped) is None)
+            block.is_head = kind is LineKind.HEADING or (stripped.endswith(_COLON))
             if block.is_head or kind is LineKind.FIELD:
                 block.own_section = section_of(stripped)
                 block.is_head = block.is_head or block.own_section in (Section.RETURNS, Section.EXAMPLES)
@@ -149,7 +148,7 @@ def _nest(text: str, blocks: list[Block]) -> None:
         block.section = block.own_section
         if block.section is Section.NONE and block.head >= 0:
             block.section = blocks[block.head].section
-        if block.kind in (LineKind.BULLET, LineKind.TABLE) or (
+        if block.kind in (LineKind.BULLET, LineKind.TABLE, LineKind.SETTING) or (
             block.kind is LineKind.FIELD and not block.is_head and not _REMARK.match(text, block.start + block.indent)
         ):
             key = (block.head, block.indent, block.kind)

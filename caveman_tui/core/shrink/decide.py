@@ -10,7 +10,7 @@ from caveman_tui.core.shrink.layout import LineKind
 from caveman_tui.core.shrink.model import ToolContext
 from caveman_tui.core.shrink.repetition import Earlier
 from caveman_tui.core.shrink.sentences import sentence_ends
-from caveman_tui.core.shrink.signals import STRONG, WEAK, Signal, signals_of
+from caveman_tui.core.shrink.signals import STRONG, WEAK, Signal, is_english, signals_of
 
 _VERBATIM = (LineKind.FENCE, LineKind.CODE, LineKind.TABLE)
 _COLON = (":", "：")
@@ -86,7 +86,8 @@ def _mark_lead(made: Plan) -> None:
         piece.kind, piece.why = "purpose", "the lead"
         text = made.of(piece)
         fragment = len(text) < _SHORT_LEAD and text[-1] not in _SENTENCE_ENDS
-        if index >= _LONGEST_LEAD or not (fragment or block.is_head):
+        heads = block.kind is LineKind.HEADING or text.endswith(_COLON) or (block.is_head and piece.end == block.end)
+        if index >= _LONGEST_LEAD or not (fragment or heads):
             break
 
 
@@ -192,9 +193,9 @@ def _judge_sentence(piece: Piece, block: Block, text: str, context: ToolContext,
     if rule is not None and not signals & rule.unless:
         _drop(piece, rule.kind, rule.why)
         return
-    if signals <= WEAK and _is_prose(piece, block, text):
-        if restated.names_tool_anew(text, context, lead):
-            _keep(piece, "purpose", "says what the tool's name says")
+    if signals <= WEAK and _is_prose(piece, block, text) and is_english(text):
+        if not context.parameters or restated.names_tool_anew(text, context, lead):
+            _keep(piece, "purpose", "may say what the tool is for")
             return
         _drop(piece, "background", "nothing in it bears on choosing or calling")
         return
@@ -221,7 +222,7 @@ def _judge_examples(made: Plan, context: ToolContext, waiting: list[Piece]) -> N
     for piece in waiting:
         text = made.of(piece)
         new_shapes = examples.value_shapes(text) - shapes
-        new_names = (examples.names(text) | examples.bare_values(text)) - known
+        new_names = (examples.names(text) | examples.bare_values(text, context.parameter)) - known
         if new_shapes or new_names:
             _keep(piece, "format", "the only example of its form")
             shapes |= new_shapes

@@ -4,7 +4,7 @@ import re
 
 from caveman_tui.core.policy import Level
 from caveman_tui.core.shrink.decide import Piece, Plan, plan
-from caveman_tui.core.shrink.layout import tidy
+from caveman_tui.core.shrink.layout import LineKind, tidy
 from caveman_tui.core.shrink.model import ToolContext, Unit
 
 WHOLE_BYTES = 160
@@ -98,7 +98,7 @@ def _joined(made: Plan) -> str:
             line.append(f" {CUT_SIGN}")
         body = "".join(line)
         if out:
-            out.append("\n\n" if blank or (cut_lines and out[-1][-1] not in _ENDED) else "\n")
+            out.append("\n\n" if blank or (cut_lines and block.kind is LineKind.TEXT and out[-1][-1] not in _ENDED) else "\n")
         out.append(body if body[0] == " " else " " * block.indent + body)
         blank = cut_lines = False
     return "".join(out)

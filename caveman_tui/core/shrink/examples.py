@@ -6,7 +6,7 @@ _KEY = re.compile(r"(?<![\w.])([A-Za-z_][\w.\-]*)=(?![=>])|[\"']([A-Za-z_][\w.\-
 _CONSTANTS = frozenset({"True", "False", "None", "true", "false", "null"})
 _ASSIGNED = re.compile(r"^[A-Za-z_]\w*=")
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?%?$")
-_BARE = re.compile(r"(?:^|\s)[A-Za-z_]\w*=([A-Za-z][\w\-]*)\s*$", re.MULTILINE)
+_BARE = re.compile(r"(?:^|\s)([A-Za-z_]\w*)=([A-Za-z][\w\-]*)\s*$", re.MULTILINE)
 _LITERAL = re.compile(
     r"\"([^\"\n]{1,80})\"|(?<!\w)'([^'\n]{1,80})'(?!\w)|`([^`\n]{1,80})`|([^\s\"'`,()]*(?:[A-Za-z0-9][^\w\s\"'`,.()’\-…]|\d[.\-]|[^\w\s\"'`,.()*\-•+…‘’“”>→=:][A-Za-z0-9])[^\s\"'`,()]*)"
 )
@@ -36,9 +36,9 @@ def names(text: str) -> set[str]:
     return {name for found in _KEY.findall(text) for name in found if name}
 
 
-def bare_values(text: str) -> set[str]:
-    """Return the unquoted words that an example gives to arguments, one a line."""
-    return set(_BARE.findall(text)) - _CONSTANTS
+def bare_values(text: str, parameter: str) -> set[str]:
+    """Return the unquoted words that an example gives to `parameter`, one a line."""
+    return {value for name, value in _BARE.findall(text) if name == parameter} - _CONSTANTS
 
 
 def words(text: str) -> set[str]:

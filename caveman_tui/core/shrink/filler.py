@@ -60,7 +60,7 @@ RULES = (
         _START
         + r"(?:(?:it|this|the tool|this tool)(?:'s| is)? )?(?:particularly |especially |very |also )*"
         + r"(?:perfect|ideal|great|essential|invaluable|excellent|useful|helpful|valuable|designed|well[- ]suited|best suited|handy|indispensable)"
-        + r" (?:for|when|to|in)\b",
+        + r" (?:for|to|in)\b",
         r"\b(?:state[- ]of[- ]the[- ]art|cutting[- ]edge|seamless(?:ly)?|effortless(?:ly)?|powerful|world[- ]class|blazing(?:ly)?|robust)\b",
     ),
     _rule(
@@ -93,7 +93,7 @@ RULES = (
     _rule(
         "restated-purpose",
         "says again what the tool does",
-        _TELLS_WHAT_TO_DO | {Signal.WHEN, Signal.CONDITION, Signal.UNIT},
+        _TELLS_WHAT_TO_DO | {Signal.WHEN, Signal.CONDITION, Signal.UNIT, Signal.CAPABILITY, Signal.ENUMERATION},
         _START
         + r"(?:it|this (?:\w+ )?(?:tool|function|method|operation|endpoint|command|api)) (?:\w+ly )?(?:provides?|retrieves?|gets?|fetche?s?|performs?"
         + r"|lists?|creates?|adds?|updates?|calculates?|initiates?|executes?|generates?|gathers?|enables?|offers?|gives?)\b",

@@ -17,6 +17,7 @@ _SPACED_BULLET = re.compile(r"(?:[-*•·●▪◦‣–+]\s|[•●▪◦‣]|\
 _FIELD = re.compile(r"[*`\"'@$]{0,3}[^\W\d][\w.\-\[\]/*]{0,60}[`\"'*]{0,3} ?(?:\([^()]{0,80}\))? ?[:：](?:\s|(?=[^\x00-\x7f])|$)")
 _HEADING = re.compile(r"#{1,6}\s|[=\-_*]{3,}\s*$|</?[A-Za-z][\w-]{0,40}>\s*$")
 _CODE_START = re.compile(r">>>? |\$ |(?:[{\[]\s*$|[}\])]+[,;]?\s*$|\"[^\"]{1,60}\"\s*:)")
+SETTING = re.compile(r"[A-Za-z_]\w*=[^=\s]")
 _OPENS = re.compile(r"(?:[{\[]|\w\()\s*$")
 _COLUMNS = re.compile(r"\S[ \t]{2,}\S.*\S[ \t]{2,}\S")
 _ENDED = ".!?:;。！？：；…)]}>|"
@@ -35,6 +36,8 @@ class LineKind(IntEnum):
     CODE = 5
     FENCE = 6
     BLANK = 7
+    SETTING = 8
+    """`name=value`, as examples write arguments."""
 
 
 def line_kind(stripped: str) -> LineKind:
@@ -52,6 +55,8 @@ def line_kind(stripped: str) -> LineKind:
         return LineKind.CODE
     if _FIELD.match(stripped):
         return LineKind.FIELD
+    if SETTING.match(stripped):
+        return LineKind.SETTING
     return LineKind.TEXT
 
 

@@ -62,10 +62,10 @@ _WORDS_OF = {
     "antes después primero zuerst vorher avant debe deben deve devem muss doit",
     Signal.DEFAULT: "default defaults omit omitted omitting unset unspecified predeterminado predeterminada standardmäßig défaut padrão",
     Signal.CONDITION: "if whenever depending otherwise falls wenn",
-    Signal.FORMAT: "format formats formatted formatting syntax pattern patterns prefix prefixed suffix separated separator delimited delimiter comma "
+    Signal.FORMAT: "exact exactly match matches matching matched valid format formats formatted formatting syntax pattern patterns prefix prefixed suffix separated separator delimited delimiter comma "
     "uuid uuids uri uris iso utc base64 regex hex",
-    Signal.BOUND: "inclusive positive negative cap capped quota",
-    Signal.DESTRUCTIVE: "delete deletes deleted deleting deletion overwrite overwrites overwriting overwritten replace replaces replaced replacing "
+    Signal.BOUND: "paginated pagination higher lower larger smaller increase increases decrease decreases number numbers count inclusive positive negative cap capped quota",
+    Signal.DESTRUCTIVE: "auto automatic append appends appended insert inserts inserted delete deletes deleted deleting deletion overwrite overwrites overwriting overwritten replace replaces replaced replacing "
     "remove removes removed removing erase erases erased destroy destroys irreversible irreversibly permanent permanently undone undo revert "
     "reverts reverted reboot reboots restart restarts restarting reset resets charge charged billed cost costs fee fees paid payment modify "
     "modifies modified clears cleared subsequent persist persists persisted persistent affect affects globally stored saved manual manually "
@@ -78,7 +78,7 @@ _WORDS_OF = {
     Signal.ARGUMENT: "argument arguments parameter parameters field fields identifier identifiers path paths url urls filter filters query queries "
     "keyword keywords flag flags setting settings mode modes wildcard wildcards character characters timezone timestamp timestamps locale "
     "currency token tokens credential credentials permission permissions id ids access authenticate authentication authenticated account plan",
-    Signal.CAPABILITY: "operation operations command commands action actions capability capabilities task tasks",
+    Signal.CAPABILITY: "recursive recursively subdirectories subfolders cover covers support supports operation operations command commands action actions capability capabilities task tasks",
 }
 _PAIRS_OF = {
     Signal.MARKER: "can not|not allowed|exactly one|at least|at most|greater than|less than|more than|fewer than|longer than|shorter than|larger than|"
@@ -87,7 +87,7 @@ _PAIRS_OF = {
     Signal.PREREQUISITE: "prior to|need to|needs to|needed to|you need|you'll need|make sure|be sure|retrieved from|d'abord avant",
     Signal.DEFAULT: "if empty|if null|if none|if blank|if left|when empty|when null|when none|when blank|when left|por defecto",
     Signal.CONDITION: "in case|as long",
-    Signal.FORMAT: "e g|i e|such as|case sensitive|case insensitive|0 based|1 based|zero based|one based|0 indexed|1 indexed|zero indexed|one indexed|"
+    Signal.FORMAT: "by its|by their|by id|by name|e g|i e|such as|case sensitive|case insensitive|0 based|1 based|zero based|one based|0 indexed|1 indexed|zero indexed|one indexed|"
     "indexed from|index from|starts from|starting from",
     Signal.BOUND: "up to|limited to|non negative|per request|per call|per page|allowed values|supported values|valid values|permitted values|"
     "possible values|available values|acceptable values|allowed types|supported types|valid types|image types|available types|allowed options|"
@@ -112,6 +112,11 @@ _VERBS = frozenset(
     "set provide specify pass include enter give supply combine separate keep leave add make create select choose start run search list check "
     "format write ask wait consider remember note".split()
 )
+_TOOL_VERBS = frozenset(
+    "can retrieve get list create update delete manage view analyze analyse search find fetch query execute run monitor configure deploy generate "
+    "convert send read write upload download add remove browse inspect track".split()
+)
+"""A sentence that begins with one says what the tool is for, or tells what to do."""
 
 _WORD = re.compile(r"\w+(?:['’]\w+)?")
 _IMPERATIVE = re.compile(
@@ -139,6 +144,8 @@ _IN_UNIT = re.compile(
     r"\bin (?:seconds|milliseconds|minutes|hours|days|bytes|meters|metres|inches|points|pixels|degrees|percent|USD|cents)\b", re.IGNORECASE
 )
 _BOUNDS = re.compile(r"[≤≥<>]=?\s?\d|\d\s?(?:-|–|~|to|\.\.)\s?\d|\[\d+,\s?\d+\]")
+_LIMITS = frozenset({"limit", "limits"})
+_LIMIT = re.compile(r"\blimits?\b(?!\s*=)", re.IGNORECASE)
 _OTHER_SCRIPTS = re.compile(
     r"(?P<prohibition>[不勿禁]|없|않|금지|마세요|しない|できない|ません)"
     r"|(?P<exclusive>而非|二选一|代替|대신|代わり)"
@@ -154,6 +161,14 @@ _OTHER_SCRIPTS = re.compile(
     r"|(?P<instruction>设置|提供|指定|支持|传入|输入|注意)"
     r"|(?P<enumeration>、)"
 )
+
+
+_ENGLISH = frozenset("the and are this that these with from for its it they".split())
+
+
+def is_english(text: str) -> bool:
+    """Whether a sentence has an English function word, so that finding no sign in it means something."""
+    return not _ENGLISH.isdisjoint(text.lower().split())
 
 
 def signals_of(text: str) -> frozenset[Signal]:
@@ -175,11 +190,7 @@ def signals_of(text: str) -> frozenset[Signal]:
         found.add(Signal.DESTRUCTIVE)
     if "be" in present and _CHAINED.search(text):
         found.add(Signal.CHAIN)
-    if words and (words[0] == "can" or ("description" in present and "description:" in text.lower())):
-        found.add(Signal.CAPABILITY)
-    if ("supports" in present or "support" in present) and any(
-        first in ("support", "supports") and second.endswith("ing") for first, second in pairwise(words)
-    ):
+    if words and (words[0] in _TOOL_VERBS or ("description" in present and "description:" in text.lower())):
         found.add(Signal.CAPABILITY)
     if _QUOTED.search(text):
         found.add(Signal.LITERAL)
@@ -193,7 +204,7 @@ def signals_of(text: str) -> frozenset[Signal]:
         found.add(Signal.EMPHASIS)
         if _UNIT.search(text):
             found.add(Signal.UNIT)
-        if "limit" in present or "limits" in present or _BOUNDS.search(text):
+        if _BOUNDS.search(text) or (not _LIMITS.isdisjoint(present) and _LIMIT.search(text)):
             found.add(Signal.BOUND)
     if "in" in present and _IN_UNIT.search(text):
         found.add(Signal.UNIT)
