@@ -258,7 +258,8 @@ def _has_name_of_its_own(tool: dict[str, Any]) -> bool:
 
 def _name(item: dict[str, Any]) -> str:
     body = item["function"] if isinstance(item.get("function"), dict) else item
-    for key in ("name", "title" if isinstance(item.get("properties"), dict) else "type"):
+    is_bare_schema = anatomy(item).schemas == ((),)
+    for key in ("title",) if is_bare_schema else ("name", "type"):
         if isinstance(body.get(key), str):
             return str(body[key])
     return ""

@@ -61,12 +61,17 @@ def selection_profile(data: bytes) -> SelectionProfile:
     """Return the profile of the tools in `data`, in whatever shape; empty where it holds none.
 
     Two profiles are equal when the same tools stand in the same places and state the same; the order of an object's keys does not
-    matter. Raises JsonRefused where `data` is not exactly one JSON value in plain UTF-8, or a tool nests deeper than 200 levels.
+    matter. Of a tool that can't be read (it nests deeper than 200 levels, or holds NaN) the one fact is its text. Raises JsonRefused
+    where `data` is not exactly one JSON value in plain UTF-8.
     """
     profiles = []
     for tool in find_tools(data):
-        tree = parse_json(data[tool.start : tool.end])
-        profiles.append(ToolProfile(tool.name, tool.pointer, tuple(sorted(_ToolFacts(tree).facts()))))
+        text = data[tool.start : tool.end]
+        try:
+            facts = tuple(sorted(_ToolFacts(parse_json(text)).facts()))
+        except JsonRefused:
+            facts = (Fact("", text.decode()),)
+        profiles.append(ToolProfile(tool.name, tool.pointer, facts))
     return SelectionProfile(tuple(profiles))
 
 

@@ -20,8 +20,9 @@ NOTES = {
 }
 """Why a document is left alone, by the code of JsonRefused."""
 
-_REMEMBERED_CATALOGS = 16
+_REMEMBERED_CATALOGS = 8
 _LARGEST_REMEMBERED = 1 << 20
+"""Bytes of the largest document that is remembered; with the number of documents this bounds the memory."""
 
 
 def shrink_catalog(data: bytes, *, level: Level = Level.STANDARD, exclude: tuple[str, ...] = ()) -> ShrunkCatalog:

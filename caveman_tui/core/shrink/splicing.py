@@ -56,13 +56,14 @@ def member_removals(text: str, members: list[tuple[int, int]]) -> list[Splice]:
 def respelled(literal: str, text: str, *, ascii_only: bool) -> str:
     """Return `text` as a JSON string in the manner of `literal`, the string that it replaces.
 
-    A character that `literal` escapes is escaped the same way (`\\/`, `\\u003c`, `\\u00fc`); any other is escaped only where JSON asks
-    for it, or where `ascii_only` does.
+    A character that `literal` always escapes is escaped the same way (`\\/`, `\\u003c`, `\\u00fc`); any other is escaped only where
+    JSON asks for it, or where `ascii_only` does.
     """
     table = dict(_MUST_ESCAPE)
+    bare = _ESCAPE.sub("", literal)
     for escape in set(_ESCAPE.findall(literal)):
         char = _unescaped(escape)
-        if len(char) == 1 and (ord(char) in table or char not in literal):
+        if char not in bare:
             table[ord(char)] = escape
     body = text.translate(table)
     if ascii_only and not body.isascii():

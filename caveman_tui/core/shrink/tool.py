@@ -20,8 +20,8 @@ _ESCAPED_NON_ASCII = re.compile(r"\\u(?!00[0-7])[0-9a-fA-F]{4}")
 
 _scanner = json.JSONDecoder(parse_int=len, parse_float=len)
 
-_REMEMBERED_TOOLS = 4096
-_LARGEST_REMEMBERED = 1 << 15
+_REMEMBERED_TOOLS = 2048
+_LARGEST_REMEMBERED = 1 << 14
 """Bytes of the largest tool that is remembered; with the number of tools this bounds the memory."""
 
 

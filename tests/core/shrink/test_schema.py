@@ -196,7 +196,7 @@ def test_pretty_printed_stays_pretty_printed() -> None:
 LONG = (
     "Lists the files of a folder.   \n\n\n\n"
     + "  Hidden ones too.  \n"
-    + "The path must be absolute; <dir> & “quotes” \\ tab\t é 漢 🙂. " * 4
+    + "The path must be absolute; read/write <dir> & “quotes” \\ tab\t é 漢 🙂. " * 4
 )
 
 
@@ -209,10 +209,10 @@ def test_a_rewritten_description_is_spelled_as_before(ascii_only: bool) -> None:
     )
     after = shrink_catalog(raw.encode(), level=Level.CAREFUL).after.decode()
     assert len(after) < len(raw)
-    assert "\\u003cdir>" in after and "&" in after
+    assert "\\u003cdir>" in after and "&" in after and "read\\/write" in after
     assert after.isascii() == ascii_only
     text = json.loads(after)[0]["description"]
-    assert "<dir> & “quotes” \\" in text and "漢 🙂" in text
+    assert "read/write <dir> & “quotes” \\" in text and "漢 🙂" in text
 
 
 def test_lone_surrogates_in_a_description_survive() -> None:
