@@ -13,6 +13,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+DEPTH_LIMIT = 500
+"""Levels of nesting that are read. Half the interpreter's recursion limit, so that the answer never depends on the caller's stack."""
+
 
 class JsonRefused(ValueError):
     """A body in which nothing may be edited. `code` is a reason code: `byte-order-mark`, `invalid-utf-8`, `not-json`, `too-deep`."""
@@ -51,7 +54,7 @@ class JsonDocument:
     """A request body: its value, and the span of any part of it.
 
     `fast=False` reads everything with the standard library; the result is the same. Raises JsonRefused where the body is not
-    exactly one JSON value in plain UTF-8, or nests deeper than the interpreter's recursion limit allows.
+    exactly one JSON value in plain UTF-8, or nests deeper than DEPTH_LIMIT.
     """
 
     def __init__(self, body: bytes, *, fast: bool = True) -> None:
@@ -65,6 +68,8 @@ class JsonDocument:
         self.body = body
         self.value: Any = _parse(body, fast=fast)
         """The whole document. Of a repeated key the last value; None for an integer longer than Python converts."""
+        if _is_deeper(self.value, DEPTH_LIMIT):
+            raise JsonRefused("too-deep")
         self.root = Span(_skip_space(body, 0), len(body.rstrip(_SPACE)))
         self._fast = fast
         self._view = memoryview(body)
@@ -225,6 +230,16 @@ def _parse(body: bytes, *, fast: bool) -> Any:
         raise JsonRefused("too-deep") from error
     except ValueError as error:
         raise JsonRefused("not-json") from error
+
+
+def _is_deeper(value: Any, limit: int) -> bool:
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(limit):
+        if not level:
+            return False
+        items = (item for container in level for item in (container.values() if type(container) is dict else container))
+        level = [item for item in items if type(item) is dict or type(item) is list]
+    return bool(level)
 
 
 def _skip_space(body: bytes, position: int) -> int:

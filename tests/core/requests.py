@@ -51,8 +51,12 @@ def _marked(block: dict[str, Any], marker: Any) -> dict[str, Any]:
 
 
 _words = st.text(alphabet=st.sampled_from('ab "\\{}[],:é\u2028😀\n1h'), max_size=12)
-_markers = st.sampled_from(
-    [HOUR, HOUR, FIVE, BARE, {**HOUR, "scope": "global"}, None, {"ttl": None, "type": "ephemeral"}, "1h", {"ttl": "2h"}]
+_markers = st.one_of(
+    st.just(HOUR),
+    st.just(HOUR),
+    st.just(HOUR),
+    st.sampled_from([FIVE, BARE, {**HOUR, "scope": "global"}, None]),
+    st.sampled_from([HOUR, HOUR, None, {"ttl": None, "type": "ephemeral"}, "1h", {"ttl": "2h"}]),
 )
 _unmarked = st.one_of(
     st.builds(lambda content: {"type": "text", "text": content}, _words),
@@ -72,19 +76,19 @@ def _maybe_marked(blocks: st.SearchStrategy[Any], chance: int) -> st.SearchStrat
 
 _results = st.builds(
     lambda content: {"type": "tool_result", "tool_use_id": "t", "content": content},
-    st.one_of(_words, st.lists(_maybe_marked(_unmarked, 2), max_size=2)),
+    st.one_of(_words, st.lists(_maybe_marked(_unmarked, 6), max_size=2)),
 )
-_blocks = _maybe_marked(st.one_of(_unmarked, _results), 3)
+_blocks = _maybe_marked(st.one_of(_unmarked, _results), 9)
 _messages = st.builds(
     lambda role, content: {"role": role, "content": content},
     st.sampled_from(["user", "user", "assistant", "system"]),
     st.one_of(_words, st.lists(_blocks, max_size=4)),
 )
-_tools = _maybe_marked(st.builds(lambda name, deferred: {"name": name, "defer_loading": deferred}, _words, st.booleans()), 3)
+_tools = _maybe_marked(st.builds(lambda name: {"name": name}, _words), 5)
 _loops = st.builds(
     lambda head, prompt, middle, tail: [*head, user(*prompt), *middle, user(*tail)],
     st.lists(_messages, max_size=2),
-    st.lists(_maybe_marked(_unmarked, 3), max_size=3),
+    st.lists(_maybe_marked(_unmarked, 5), min_size=1, max_size=3),
     st.lists(_messages, max_size=3),
     st.lists(_maybe_marked(_results, 1), min_size=1, max_size=3),
 )

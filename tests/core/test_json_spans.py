@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caveman_tui.core.json_spans import JsonDocument, JsonRefused, Span
+from caveman_tui.core.json_spans import DEPTH_LIMIT, JsonDocument, JsonRefused, Span
 from tests.core.requests import generated, spelled
 
 _values = st.recursive(
@@ -117,6 +117,7 @@ def test_of_a_repeated_key_the_last_value_is_located(fast: bool) -> None:
         (b'{"a":"\xff"}', "invalid-utf-8"),
         (b'{"a":"\xed\xa0\x80"}', "invalid-utf-8"),
         (b"[" * 100_000 + b"]" * 100_000, "too-deep"),
+        (b"[" * (DEPTH_LIMIT + 1) + b"]" * (DEPTH_LIMIT + 1), "too-deep"),
         (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "too-deep"),
     ],
 )
@@ -124,6 +125,12 @@ def test_refused_bodies_say_why(body: bytes, code: str, fast: bool) -> None:
     with pytest.raises(JsonRefused) as refused:
         JsonDocument(body, fast=fast)
     assert refused.value.code == code
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_the_deepest_document_that_is_read(fast: bool) -> None:
+    document = JsonDocument(b"[" * DEPTH_LIMIT + b"]" * DEPTH_LIMIT, fast=fast)
+    assert document.locate((0,) * (DEPTH_LIMIT - 1)).span == Span(DEPTH_LIMIT - 1, DEPTH_LIMIT + 1)
 
 
 @pytest.mark.parametrize("path", [("b",), ("a", 3), ("a", "x"), (0,), ("a", 0, "x")])
