@@ -165,19 +165,41 @@ def decoder(content_encoding: str) -> Decoder:
     return _Stacked(decoders)
 
 
+class Meter:
+    """Watches how much a body inflates to, and how many times."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._encoded = 0
+        self._decoded = 0
+
+    @property
+    def decoded(self) -> int:
+        """Bytes that came out."""
+        return self._decoded
+
+    def put_in(self, size: int) -> None:
+        """So many encoded bytes go in."""
+        self._encoded += size
+
+    def came_out(self, size: int) -> None:
+        """So many decoded bytes came out. Raises CodingError where that is too much."""
+        self._decoded += size
+        if self._decoded > self._limit:
+            raise CodingError(f"it is longer than {self._limit} bytes")
+        if self._decoded > _FREE_BYTES and self._decoded > _RATIO_LIMIT * self._encoded:
+            raise CodingError(f"it inflates more than {_RATIO_LIMIT} times")
+
+
 def decode(body: bytes, content_encoding: str, *, limit: int) -> bytes:
     """`body` decoded, at most `limit` bytes. Takes time in proportion to the output: call it in a thread. Raises CodingError."""
     if not names(content_encoding):
         return body
-    taker = decoder(content_encoding)
+    taker, meter = decoder(content_encoding), Meter(limit)
+    meter.put_in(len(body))
     pieces: list[bytes] = []
-    size = 0
     for piece in taker.feed(body):
-        size += len(piece)
-        if size > limit:
-            raise CodingError(f"it inflates to more than {limit} bytes")
-        if size > _FREE_BYTES and size > _RATIO_LIMIT * len(body):
-            raise CodingError(f"it inflates more than {_RATIO_LIMIT} times")
+        meter.came_out(len(piece))
         pieces.append(piece)
     taker.finish()
     return b"".join(pieces)

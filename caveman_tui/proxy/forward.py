@@ -325,6 +325,11 @@ class _Exchange:
             return "broken", "The stream ended without its closing event.", True
         return "done", "", True
 
+    @staticmethod
+    def _client_has_all(answer: aiohttp.ClientResponse, tee: Tee) -> bool:
+        tee.finish_now()
+        return tee.finished or (answer.content_length is not None and tee.received >= answer.content_length)
+
     # Ends
 
     def _finish(self, outcome: str, note: str = "") -> None:
@@ -343,9 +348,15 @@ class _Exchange:
             self.recording.keep(self.shared.log.keep_response, kept, self.tee.content_encoding, shown)
 
     def _end_early(self) -> None:
-        """The client hung up, or the worker is being stopped. Without an await, so that a cancelled task gets it done."""
+        """The client hung up, or the worker is being stopped. Without an await, so that a cancelled task gets it done.
+
+        Many clients hang up as soon as they have what they wait for, before the last chunk: that is no breaking off.
+        """
         self._start()
-        if self.shared.stopping():
+        if self.answer is not None and self.tee is not None and self._client_has_all(self.answer, self.tee):
+            outcome, note, _ = self._judge(self.answer, self.tee)
+            self._finish(outcome, note)
+        elif self.shared.stopping():
             self._finish("broken", "The worker was stopped.")
         else:
             self._finish("cancelled")

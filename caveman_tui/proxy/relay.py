@@ -1,5 +1,7 @@
 """Passing a provider's response on: the bytes as they come, a copy read beside, and a broken end where the provider broke off."""
 
+import socket
+import struct
 from collections.abc import AsyncIterator, Callable
 
 import aiohttp
@@ -63,6 +65,9 @@ def break_off(request: web.Request) -> None:
     if transport is None:
         return
     if request.version < aiohttp.HttpVersion11:
+        if (connection := transport.get_extra_info("socket")) is not None:
+            # A lingering time of zero makes closing a reset; without it the end would look like any other.
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         transport.abort()
     else:
         transport.close()

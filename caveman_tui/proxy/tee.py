@@ -29,7 +29,7 @@ class Tee:
         self._body: list[bytes] = []
         self._tail = b""
         self._kept: list[bytes] | None = []
-        self._decoded = 0
+        self._meter = codings.Meter(_READ_BYTES)
         self._decoder: codings.Decoder | None = None
         if dialect is None:
             return
@@ -50,18 +50,16 @@ class Tee:
         if self._decoder is None:
             return
         try:
+            self._meter.put_in(len(chunk))
             for piece in self._decoder.feed(chunk):
-                self._decoded += len(piece)
-                if self._decoded > _READ_BYTES:
-                    self._stop_reading(f"it is longer than {_READ_BYTES} bytes")
-                    return
+                self._meter.came_out(len(piece))
                 self._read(piece)
         except Exception as error:
             self._stop_reading(str(error) if isinstance(error, codings.CodingError) else type(error).__name__)
 
     async def finish(self) -> None:
         """Read what only the end makes whole; a large body in a thread."""
-        if self._reader is None and self._decoded > _INLINE_BYTES:
+        if self._reader is None and self._meter.decoded > _INLINE_BYTES:
             await asyncio.to_thread(self.finish_now)
         else:
             self.finish_now()
@@ -90,6 +88,11 @@ class Tee:
     def error(self) -> str:
         """What an error event in the stream said."""
         return (self._reader and self._reader.error) or ""
+
+    @property
+    def finished(self) -> bool:
+        """Whether an event stream came to its closing event."""
+        return self._reader is not None and self._reader.finished
 
     @property
     def ended(self) -> bool:

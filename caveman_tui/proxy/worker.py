@@ -57,11 +57,17 @@ class Worker:
         self.host = "127.0.0.1" if config.host == "localhost" else config.host.strip("[]")
         self.log = ExchangeLog(exchange_limit=config.exchange_limit, body_budget_bytes=config.body_budget_bytes)
         self._stop_seconds = stop_seconds
+        self._budget = InFlightBudget(config.in_flight_budget_bytes)
         self._started_at = 0.0
         self._stop_asked = asyncio.Event()
         self._idle_watch: asyncio.Task[None] | None = None
         # In the order of starting; stopped in the reverse one.
         self._running = contextlib.AsyncExitStack()
+
+    @property
+    def in_flight_bytes(self) -> int:
+        """Bytes of bodies held for editing at this moment."""
+        return self._budget.used
 
     async def start(self) -> None:
         """Listen. Raises StartProblem, and then nothing stays open."""
@@ -165,7 +171,7 @@ class Worker:
                 upstreams=config.upstreams,
                 settings=lambda: self.settings,
                 client_kind=_client_kind,
-                budget=InFlightBudget(config.in_flight_budget_bytes),
+                budget=self._budget,
                 editable_limit=config.editable_body_limit_bytes,
                 stopping=lambda: proxy.stopping,
             ),

@@ -15,7 +15,6 @@ from caveman_tui.protocol.control import Upstream
 from caveman_tui.protocol.events import AnyEvent
 from caveman_tui.protocol.exchanges import Exchange
 from caveman_tui.proxy.worker import Worker
-
 from tests.proxy.provider import RawProvider, read_body
 
 LIMIT_SECONDS = 20.0

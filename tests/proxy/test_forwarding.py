@@ -52,7 +52,8 @@ async def test_nothing_is_added_to_a_bare_request(bench: Bench) -> None:
 async def test_nothing_is_added_to_or_taken_from_a_response(bench: Bench) -> None:
     async def answer(exchange: Exchange) -> None:
         await exchange.send(
-            b"HTTP/1.1 200 Fine\r\nSet-Cookie: a=1\r\nrequest-ID: req_1\r\nset-cookie: b=2; Path=/\r\nX-Odd: \xc3\xa9\r\ncontent-length: 2\r\n\r\nhi"
+            b"HTTP/1.1 200 Fine\r\nSet-Cookie: a=1\r\nrequest-ID: req_1\r\nset-cookie: b=2; Path=/\r\n"
+            b"X-Odd: \xc3\xa9\r\ncontent-length: 2\r\n\r\nhi"
         )
 
     bench.provider.answer = answer
