@@ -100,8 +100,10 @@ def test_a_symlinked_directory_is_followed_once(tmp_path: Path) -> None:
 
 
 SCRIPT = """
-import os, sys
+import os, sys, tempfile
 from caveman_tui.ccr import open_store, StoreError, handle_of
+with tempfile.TemporaryDirectory() as warm, open_store(warm + "/ccr.db") as store:
+    store.list("loads what is imported late, which the other user may not read")
 if os.geteuid() == 0:
     os.setuid(int(sys.argv[2]))
 try:
@@ -111,6 +113,13 @@ try:
     store.put(b"new", content_type="t", compressor="c", tokens_before=0, tokens_after=0)
 except StoreError as error:
     print(error.code)
+"""
+
+KILLED = """
+import os, sys
+from caveman_tui.ccr import open_store
+open_store(sys.argv[1]).put(b"kept", content_type="t", compressor="c", tokens_before=0, tokens_after=0)
+os.kill(os.getpid(), 9)
 """
 
 
@@ -149,6 +158,18 @@ class TestReadOnly:
     def test_a_read_only_file(self, home: Path) -> None:
         give_away(home)
         (home / "ccr.db").chmod(0o400)
+        assert run_script(home) == self.CAN_READ
+
+    def test_a_read_only_home_with_a_journal_that_a_killed_writer_left(self, home: Path) -> None:
+        for each in home.iterdir():
+            each.unlink()
+        writer = subprocess.run([sys.executable, "-c", KILLED, str(home / "ccr.db")], check=False)
+        assert writer.returncode == -9
+        assert (home / "ccr.db-wal").stat().st_size > 0
+        give_away(home)
+        for each in home.iterdir():
+            each.chmod(0o400)
+        home.chmod(0o500)
         assert run_script(home) == self.CAN_READ
 
     def test_a_read_only_home_without_a_store(self, home: Path) -> None:
