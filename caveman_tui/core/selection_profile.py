@@ -13,7 +13,7 @@ from caveman_tui.core.catalog import anatomy, find_tools
 from caveman_tui.core.json_schema import ALTERNATIVES, ANNOTATIONS, MANY, NAMED, ONE, looks_like_schema
 from caveman_tui.core.json_spans import JsonRefused
 from caveman_tui.core.json_tree import DEEPEST, Path, Repeated, json_pointer, json_text, parse_json
-from caveman_tui.core.schema_references import Member, Reference, references_of
+from caveman_tui.core.schema_references import Member, References
 
 
 class Fact(NamedTuple):
@@ -81,6 +81,7 @@ class _ToolFacts:
         self._anatomy = anatomy(tool)
         self._dropped: dict[Member, Any] = {}
         """Members that the profile leaves out unless a reference needs them, with their values."""
+        self._path_of: dict[int, Path] = {}
         self._schema_nodes: set[int] = set()
         self._schemas: list[dict[str, Any]] = []
         for path in self._anatomy.schemas:
@@ -89,14 +90,14 @@ class _ToolFacts:
                 node = node[step]
             self._schemas.append(node)
             self._mark_schema(node, 0, is_root=not path)
-        self._references, self._resources = self._references_that_count()
+        self._references = self._references_that_count()
 
     def facts(self) -> Iterator[Fact]:
-        yield from self._facts(self._tool, ())
-        held = {id(reference.holder): json_pointer(self._path_of[id(reference.holder)]) for reference in self._references}
-        for reference in self._references:
-            found = reference.resolve(self._resources) is not None
-            yield Fact(f"{held[id(reference.holder)]}/{reference.keyword} ->", "resolves" if found else "leads nowhere")
+        yield from self._facts()
+        for reference in self._references.found:
+            where = json_pointer((*self._path_of[id(reference.holder)], reference.keyword))
+            leads = self._references.resolve(reference) is not None
+            yield Fact(f"{where} ->", "resolves" if leads else "leads nowhere")
 
     def _mark_schema(self, node: Any, depth: int, *, is_root: bool = False, is_alternative: bool = False) -> None:
         """Note which members of a schema are left out, here and in the schemas below it."""
@@ -119,26 +120,27 @@ class _ToolFacts:
                 for schema in value:
                     self._mark_schema(schema, depth + 2, is_alternative=key in ALTERNATIVES)
 
-    def _references_that_count(self) -> tuple[list[Reference], dict[str, dict[str, Any]]]:
+    def _references_that_count(self) -> References:
         """References outside of what is left out. What one of them needs is left in, and its own references count."""
         while True:
-            references, resources = references_of(self._schemas, lambda node, key, _: (id(node), key) in self._dropped)
-            needed = {member for reference in references for member in reference.resolve(resources) or () if member in self._dropped}
+            references = References(self._schemas, lambda node, key, _: (id(node), key) in self._dropped)
+            ways = (references.resolve(reference) or () for reference in references.found)
+            needed = {member for way in ways for member in way if member in self._dropped}
             if not needed:
-                return references, resources
+                return references
             for member in needed:
                 del self._dropped[member]
 
-    def _facts(self, root: Any, start: Path) -> Iterator[Fact]:
-        self._path_of: dict[int, Path] = {}
-        stack: list[tuple[Any, Path]] = [(root, start)]
+    def _facts(self) -> Iterator[Fact]:
+        stack: list[tuple[Any, Path]] = [(self._tool, ())]
         while stack:
             node, path = stack.pop()
             if len(path) > DEEPEST:
                 raise JsonRefused("too-deep")
             if isinstance(node, Repeated):
+                text = json_text(node)
                 self._path_of.update((id(inner), path) for inner in _objects(node))
-                yield Fact(json_pointer(path), json_text(node))
+                yield Fact(json_pointer(path), text)
             elif isinstance(node, dict):
                 self._path_of[id(node)] = path
                 is_schema = id(node) in self._schema_nodes

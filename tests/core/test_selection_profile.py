@@ -110,6 +110,14 @@ def test_whether_references_lead_anywhere_is_in_it() -> None:
     text = str(profile_of('{"items":{"$ref":"#/$defs/A"},"not":{"$ref":"#/$defs/B"},"$defs":{"A":{}}}'))
     assert "/inputSchema/items/$ref -> resolves" in text
     assert "/inputSchema/not/$ref -> leads nowhere" in text
+    anchors = str(
+        profile_of(
+            '{"items":{"$ref":"#a"},"not":{"$ref":"#b"},"if":{"$ref":"r#b"},"$defs":{"A":{"$anchor":"a"},"R":{"$id":"r","$defs":{"B":{"$anchor":"b"}}}}}'
+        )
+    )
+    assert "/inputSchema/items/$ref -> resolves" in anchors
+    assert "/inputSchema/not/$ref -> leads nowhere" in anchors
+    assert "/inputSchema/if/$ref -> resolves" in anchors
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[] []", b"\xff"])

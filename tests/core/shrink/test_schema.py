@@ -118,6 +118,11 @@ REFERENCES = [
     ("property of that name", '{"properties":{"$ref":{"type":"string","title":"T"}}}', '{"properties":{"$ref":{"type":"string"}}}'),
     ("recursive", '{"title":"T","properties":{"a":{"$ref":"#"}}}', '{"properties":{"a":{"$ref":"#"}}}'),
     (
+        "to an anchor of another resource",
+        '{"$defs":{"r":{"$id":"r","$defs":{"A":{"$anchor":"a","title":"A"}}}},"items":{"$ref":"r#a"},"title":"T"}',
+        '{"$defs":{"r":{"$id":"r","$defs":{"A":{"$anchor":"a"}}}},"items":{"$ref":"r#a"}}',
+    ),
+    (
         "to an anchor",
         '{"$defs":{"A":{"$anchor":"a","title":"A"}},"items":{"$ref":"#a"}}',
         '{"$defs":{"A":{"$anchor":"a"}},"items":{"$ref":"#a"}}',
