@@ -26,7 +26,7 @@ NEEDED = frozenset(
 RECORD_COLUMNS = (
     "object_id, created_at, object_type, source, NULL, NULL, LENGTH(data), 1, session_id, original_byte_length = stored_byte_length"
 )
-"""In the order of `records` of `store`."""
+"""What a record of an object is made of, in the order in which the store selects the columns of an original's record."""
 
 
 def present(connection: sqlite3.Connection) -> bool:

@@ -176,6 +176,14 @@ class TestBudget:
             open_store(path)
 
 
+def test_deleted_text_is_in_none_of_the_files_any_more(store: Store, path: Path) -> None:
+    handle = put(store, b"a secret prompt " * 1000)
+    put(store, b"what stays")
+    store.delete(handle)
+    assert not any(b"secret prompt" in each.read_bytes() for each in path.parent.iterdir())
+    assert store.get(handle_of(b"what stays")).original == b"what stays"
+
+
 class TestFullDisk:
     @pytest.fixture
     def full(self, store: Store) -> Callable[[], None]:
