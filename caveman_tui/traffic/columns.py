@@ -34,6 +34,19 @@ class Column:
     cell: Callable[[Exchange, tzinfo | None], Span]
 
 
+_SHORT_REASONS = {
+    "loop-shortened": "loop to 5m",
+    "nested-shortened": "nested to 5m",
+    "automatic-shortened": "automatic to 5m",
+    "headless-shortened": "headless to 5m",
+    "headless-system-shortened": "system to 5m",
+    "prompt-anchored": "prompt +1h",
+    "prompt-raised": "prompt to 1h",
+    "re-anchored": "re-anchored",
+}
+"""Reason codes of marker edits (`core.reasons`), short enough for a list."""
+
+
 def sign(exchange: Exchange) -> Span:
     """The state of an exchange as one character."""
     if exchange.state in ("open", "responding"):
@@ -67,8 +80,11 @@ def note(exchange: Exchange) -> Span:
         return Span(one_line(f"{exchange.method} {exchange.path}"), Role.MUTED)
     if exchange.dialect == Dialect.ANTHROPIC_COUNT_TOKENS:
         return Span("counts tokens", Role.MUTED)
-    reasons = dict.fromkeys(edit.reason for edit in exchange.marker_edits)
-    return Span(one_line(", ".join(reasons)), Role.MUTED)
+    counts: dict[str, int] = {}
+    for edit in exchange.marker_edits:
+        counts[edit.reason] = counts.get(edit.reason, 0) + 1
+    said = [f"{_SHORT_REASONS.get(code, code)}{f' x{count}' if count > 1 else ''}" for code, count in counts.items()]
+    return Span(one_line(", ".join(said)), Role.MUTED)
 
 
 def _time(exchange: Exchange, zone: tzinfo | None) -> Span:

@@ -6,6 +6,7 @@ from caveman_tui.core.cache_markers import Marker
 from caveman_tui.core.reasons import REASONS
 from caveman_tui.protocol.exchanges import Exchange
 from caveman_tui.traffic import format
+from caveman_tui.traffic.fit import columns_of, fit
 from caveman_tui.traffic.lines import BLANK, Line, Role, Span, line, wrap
 from caveman_tui.traffic.safe_text import one_line
 
@@ -62,7 +63,7 @@ def rungs(exchange: Exchange) -> list[Rung]:
 def ladder(exchange: Exchange, width: int) -> list[Line]:
     """The ladder of an exchange as lines of at most `width` columns."""
     steps = rungs(exchange)
-    lines = _summary(exchange, steps)
+    lines = _summary(exchange, steps, width)
     if steps:
         lines += [BLANK, *_slots(exchange), BLANK]
         lines += _narrow(steps, width) if width < _NARROW_BELOW else _wide(steps, width)
@@ -71,7 +72,7 @@ def ladder(exchange: Exchange, width: int) -> list[Line]:
     return lines
 
 
-def _summary(exchange: Exchange, steps: list[Rung]) -> list[Line]:
+def _summary(exchange: Exchange, steps: list[Rung], width: int) -> list[Line]:
     if not exchange.dialect:
         return [line("Forwarded untouched: this request carries no conversation.", Role.MUTED)]
     if exchange.dialect.startswith("openai") and not steps:
@@ -82,7 +83,10 @@ def _summary(exchange: Exchange, steps: list[Rung]) -> list[Line]:
     kind = "headless client" if exchange.client_kind.headless else "interactive client"
     head = Span(f"~ {format.plural(changed, 'marker')} changed", Role.ADDED) if changed else Span("= no marker changed", Role.MUTED)
     signed = f", by {one_line(exchange.client_kind.sign)}" if exchange.client_kind.sign else ""
-    return [(head, Span(f"   {kind}{signed}", Role.MUTED))]
+    told = f"{kind}{signed}"
+    if len(head.text) + 3 + columns_of(told) > width:
+        return [(head,), *(line(part, Role.MUTED) for part in wrap(told, width))]
+    return [(head, Span(f"   {told}", Role.MUTED))]
 
 
 def _slots(exchange: Exchange) -> list[Line]:
@@ -100,7 +104,7 @@ def _ttl_role(marker: Marker) -> Role:
 
 
 def _wide(steps: list[Rung], width: int) -> list[Line]:
-    place = min(max([len(_place(rung)) for rung in steps] + [20]), max(20, width - 50))
+    place = min(max([columns_of(_place(rung)) for rung in steps] + [20]), max(20, width - 42))
     lines: list[Line] = [line(f"     {'PREFIX':<{place}}  BEFORE   AFTER  WHY", Role.HEADING)]
     previous = -1
     for number, rung in enumerate(steps, 1):
@@ -110,11 +114,11 @@ def _wide(steps: list[Rung], width: int) -> list[Line]:
             (
                 Span(f"{number:>2} ", Role.MUTED),
                 Span(f"{rung.sign} ", _sign_role(rung)),
-                Span(_fit(_place(rung), place), Role.TEXT),
-                Span(f"  {_ttl(rung.before):<6}", Role.MUTED if rung.sign == "=" else Role.REMOVED),
+                Span(fit(_place(rung), place), Role.TEXT),
+                Span(f"  {_ttl(rung.before):<6}", _before_role(rung)),
                 Span(" > ", Role.MUTED),
                 Span(f"{_ttl(rung.after):<5}", Role.TEXT if rung.sign == "=" else Role.ADDED),
-                Span("  " + _fit(rung.reason, width - place - 22).rstrip(), Role.MUTED),
+                Span("  " + fit(rung.reason, width - place - 22).rstrip(), Role.MUTED),
             )
         )
     return lines
@@ -126,13 +130,13 @@ def _narrow(steps: list[Rung], width: int) -> list[Line]:
     for number, rung in enumerate(steps, 1):
         lines += _gap(rung, previous)
         previous = rung.marker.block_index
-        place = _fit(_place(rung), width - 5).rstrip()
+        place = fit(_place(rung), width - 5).rstrip()
         lines.append((Span(f"{number:>2} ", Role.MUTED), Span(f"{rung.sign} ", _sign_role(rung)), Span(place)))
         change = (
-            Span(f"     {_ttl(rung.before)}", Role.MUTED if rung.sign == "=" else Role.REMOVED),
+            Span(f"     {_ttl(rung.before)}", _before_role(rung)),
             Span(" > ", Role.MUTED),
             Span(_ttl(rung.after), Role.TEXT if rung.sign == "=" else Role.ADDED),
-            Span(f"  {_fit(rung.reason, max(0, width - 18)).rstrip()}", Role.MUTED),
+            Span(f"  {fit(rung.reason, max(0, width - 18)).rstrip()}", Role.MUTED),
         )
         lines.append(change)
     return lines
@@ -149,18 +153,22 @@ def _place(rung: Rung) -> str:
     if not rung.pointer:
         return "automatic, on the last block"
     what = " ".join(part for part in (rung.marker.role, rung.marker.block_type) if part)
-    nested = ", nested" if rung.marker.nested else ""
-    return one_line(f"{rung.pointer}  {what}{nested}".rstrip())
+    notes = "".join((", nested" if rung.marker.nested else "", ", bare" if rung.marker.bare else ""))
+    return one_line(f"{rung.pointer}  {what}{notes}".rstrip())
 
 
 def _ttl(marker: Marker | None) -> str:
     if marker is None:
         return "none"
-    return f"{one_line(marker.ttl)[:4]} bare"[:6] if marker.bare and len(marker.ttl) <= 2 else one_line(marker.ttl)[:6]
+    return fit(one_line(marker.ttl), 6).rstrip()
 
 
 def _sign_role(rung: Rung) -> Role:
     return {"=": Role.MUTED, "~": Role.ADDED, "+": Role.ADDED, "-": Role.REMOVED}[rung.sign]
+
+
+def _before_role(rung: Rung) -> Role:
+    return Role.REMOVED if rung.sign in "~-" else Role.MUTED
 
 
 def _violations(exchange: Exchange, width: int) -> list[Line]:
@@ -193,9 +201,3 @@ def _block(pointer: str) -> str:
         if pointer.endswith(suffix):
             return pointer[: -len(suffix)]
     return pointer
-
-
-def _fit(text: str, width: int) -> str:
-    if len(text) > width:
-        return text[: max(0, width - 1)] + "…" if width > 0 else ""
-    return text.ljust(width)

@@ -6,6 +6,7 @@ from caveman_tui.core.amounts import Label
 from caveman_tui.core.policy import LoopTtlMode, ShrinkMode
 from caveman_tui.traffic import format
 from caveman_tui.traffic.feed import Link
+from caveman_tui.traffic.fit import columns_of
 from caveman_tui.traffic.lines import Line, Role, Span, plain
 from caveman_tui.traffic.log import TrafficLog
 from caveman_tui.traffic.safe_text import one_line
@@ -21,8 +22,8 @@ class Part:
 
     @property
     def width(self) -> int:
-        """Columns it takes; its text is ours and one column a character."""
-        return len(plain(self.spans))
+        """Columns it takes."""
+        return columns_of(plain(self.spans))
 
 
 def address(log: TrafficLog) -> str:
@@ -62,13 +63,17 @@ def totals_parts(log: TrafficLog, view: TrafficView) -> list[Part]:
     rows = format.plural(everything, "exchange") if shown == everything else f"{shown:,} of {format.plural(everything, 'exchange')}"
     parts = [Part(0, (Span(rows, Role.STRONG if shown != everything else Role.TEXT),))]
     parts.append(Part(2, _pair("markers changed", format.exact(totals.markers_changed), Role.TEXT)))
+    inferred: list[tuple[int, str, str]] = []
     if totals.tokens_saved:
-        parts.append(Part(1, _pair("tools saved", _tokens(totals.tokens_saved), Role.TEXT)))
+        inferred.append((1, "tools saved", f"{format.count(totals.tokens_saved)} tokens"))
     if totals.tokens_measured:
-        parts.append(Part(3, _pair("apply would save", _tokens(totals.tokens_measured), Role.TEXT)))
+        inferred.append((4, "apply would save", f"{format.count(totals.tokens_measured)} tokens"))
     if totals.priced:
         missing = f", {totals.unpriced:,} unpriced" if totals.unpriced else ""
-        parts.append(Part(4, _pair("cost", f"{format.money(totals.cost)} {Label.INFERRED.value}{missing}", Role.TEXT)))
+        inferred.append((3, "cost", f"{format.money(totals.cost)}{missing}"))
+    for index, (rank, name, value) in enumerate(inferred):
+        label = (Span(f"{Label.INFERRED.value}: ", Role.MUTED),) if index == 0 else ()
+        parts.append(Part(1 if index == 0 else rank, (*label, *_pair(name, value, Role.TEXT))))
     if view.sort is not SortKey.STARTED:
         way = "falling" if view.descending else "rising"
         parts.append(Part(1, _pair("by", f"{view.sort.value}, {way}", Role.TEXT)))
@@ -120,7 +125,3 @@ def _store(log: TrafficLog) -> Line:
     if log.store.originals is None:
         return _pair("store", format.UNKNOWN, Role.TEXT)
     return _pair("store", f"{log.store.originals:,} · {format.size(log.store.payload_bytes)}", Role.TEXT)
-
-
-def _tokens(number: int) -> str:
-    return f"{format.count(number)} tokens {Label.INFERRED.value}"

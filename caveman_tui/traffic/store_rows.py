@@ -1,8 +1,11 @@
 """The recovery store as rows and text."""
 
+from collections.abc import Sequence
+
 from caveman_tui.ccr import Record, StoreStats
 from caveman_tui.core.amounts import Label
 from caveman_tui.traffic import format
+from caveman_tui.traffic.fit import columns_of, fit
 from caveman_tui.traffic.lines import Line, Role, Span
 from caveman_tui.traffic.safe_text import one_line
 from caveman_tui.traffic.status_line import Part
@@ -12,25 +15,23 @@ _TIME_WIDTH = 16
 _SIZE_WIDTH = 8
 
 
-def header(width: int) -> Line:
+def header(records: Sequence[Record], width: int) -> Line:
     """Column titles over the rows."""
-    kind = _kind_width(width)
+    kind = _kind_width(records, width)
     titles = f"   {'STORED':<{_TIME_WIDTH}}  {'HANDLE':<{_HANDLE_WIDTH}}  {'TYPE':<{kind}}  {'SIZE':>{_SIZE_WIDTH}}"
     return (Span(titles + (f"  {'TOKENS':>14}" if _with_tokens(width) else ""), Role.HEADING),)
 
 
-def row_line(record: Record, width: int) -> Line:
+def row_line(records: Sequence[Record], index: int, width: int) -> Line:
     """One original; `?` marks one whose hash cannot be checked."""
-    kind = _kind_width(width)
-    what = one_line(record.content_type)
-    if record.compressor and record.compressor != record.content_type:
-        what += f" · {one_line(record.compressor)}"
+    record = records[index]
+    kind = _kind_width(records, width)
     sign = Span(" ? ", Role.WARN) if not record.verified else Span("   ")
     spans = [
         sign,
         Span(f"{stored_at(record):<{_TIME_WIDTH}}  ", Role.MUTED),
         Span(f"{short_handle(record.handle):<{_HANDLE_WIDTH}}  "),
-        Span(what[: kind - 1] + "…" if len(what) > kind else what.ljust(kind), Role.MUTED if record.is_object else Role.TEXT),
+        Span(fit(_kind(record), kind), Role.MUTED if record.is_object else Role.TEXT),
         Span(f"  {format.size(record.original_bytes):>{_SIZE_WIDTH}}"),
     ]
     if _with_tokens(width):
@@ -85,6 +86,14 @@ def _with_tokens(width: int) -> bool:
     return width >= 78
 
 
-def _kind_width(width: int) -> int:
+def _kind(record: Record) -> str:
+    what = one_line(record.content_type, 60)
+    if record.compressor and record.compressor != record.content_type:
+        what += f" · {one_line(record.compressor, 60)}"
+    return what
+
+
+def _kind_width(records: Sequence[Record], width: int) -> int:
     fixed = 3 + _TIME_WIDTH + 2 + _HANDLE_WIDTH + 2 + 2 + _SIZE_WIDTH + (16 if _with_tokens(width) else 0) + 1
-    return max(4, width - fixed)
+    longest = max((columns_of(_kind(record)) for record in records), default=0)
+    return max(4, min(longest, width - fixed))

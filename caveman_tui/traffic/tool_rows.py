@@ -12,10 +12,11 @@ from caveman_tui.protocol.events import ToolsSummary
 from caveman_tui.protocol.exchanges import Exchange
 from caveman_tui.traffic import format
 from caveman_tui.traffic.body_text import indented
+from caveman_tui.traffic.fit import columns_of, fit
 from caveman_tui.traffic.lines import BLANK, Line, Role, Span, line, wrap
 from caveman_tui.traffic.safe_text import one_line, safe
 
-BAR_WIDTH = 12
+BAR_WIDTH = 10
 _RATIO_WIDTH = 6
 _COUNT_WIDTH = 7
 
@@ -49,9 +50,9 @@ def summary(exchange: Exchange, width: int) -> list[Line]:
     return lines
 
 
-def header(width: int) -> Line:
+def header(rows: Sequence[ToolRow], width: int) -> Line:
     """Column titles over the rows."""
-    name, bar = _widths(width)
+    name, bar = _widths(rows, width)
     spans = [Span(f"   {'TOOL':<{name}}", Role.HEADING), Span("  " + "BEFORE".rjust(_COUNT_WIDTH), Role.HEADING)]
     spans.append(Span(" " + "AFTER".rjust(_COUNT_WIDTH), Role.HEADING))
     spans.append(Span(" " + "RATIO".rjust(_RATIO_WIDTH), Role.HEADING))
@@ -60,9 +61,10 @@ def header(width: int) -> Line:
     return tuple(spans)
 
 
-def row_line(row: ToolRow, largest: int, width: int) -> Line:
+def row_line(rows: Sequence[ToolRow], index: int, width: int) -> Line:
     """One tool: sign, name, tokens (or bytes) before and after, ratio, and a bar of kept and dropped to a common scale."""
-    name, bar = _widths(width)
+    name, bar = _widths(rows, width)
+    row = rows[index]
     tool = row.tool
     changed = row.bytes_before != row.bytes_after
     counted = tool.tokens_before is not None and tool.tokens_after is not None
@@ -72,20 +74,21 @@ def row_line(row: ToolRow, largest: int, width: int) -> Line:
     text = one_line(tool.name) or format.UNKNOWN
     spans = [
         Span(f" {sign} ", Role.REMOVED if changed else Role.MUTED),
-        Span(text[: name - 1] + "…" if len(text) > name else text.ljust(name), Role.TEXT),
+        Span(fit(text, name)),
         Span("  " + before.rjust(_COUNT_WIDTH), Role.MUTED),
         Span(" " + after.rjust(_COUNT_WIDTH), Role.TEXT),
         Span(" " + (format.percent(row.ratio) if changed else "·").rjust(_RATIO_WIDTH), Role.REMOVED if changed else Role.MUTED),
     ]
     if bar:
-        spans += [Span("  "), *_bar(row, largest)]
+        spans += [Span("  "), *_bar(row, max(row.bytes_before for row in rows))]
     return tuple(spans)
 
 
 def tool_text(row: ToolRow, level: Level, width: int) -> list[Line]:
     """One tool in full: each description with what was kept (blank) and dropped (`-`, with the reason), then its JSON after."""
     tool = row.tool
-    lines: list[Line] = [(Span(one_line(tool.name), Role.STRONG), Span(f"   {_counts(row)}", Role.MUTED))]
+    lines: list[Line] = [line(part, Role.STRONG) for part in _indent_wrap(one_line(tool.name), width)]
+    lines += [line(part, Role.MUTED) for part in wrap(_counts(row), width)]
     if tool.excluded:
         lines.append(line("Excluded: never shrunk.", Role.MUTED))
     descriptions = explain_tool(_shrunk(tool), level)
@@ -120,10 +123,11 @@ def _one_catalog(tools: ToolsSummary, width: int) -> list[Line]:
     return [first, tuple(second)]
 
 
-def _widths(width: int) -> tuple[int, int]:
+def _widths(rows: Sequence[ToolRow], width: int) -> tuple[int, int]:
     fixed = 3 + 2 + _COUNT_WIDTH + 1 + _COUNT_WIDTH + 1 + _RATIO_WIDTH
-    bar = BAR_WIDTH if width >= 66 else 0
-    return max(8, width - fixed - (bar + 3 if bar else 1)), bar
+    bar = BAR_WIDTH if width >= 60 else 0
+    longest = max((columns_of(one_line(row.tool.name)) for row in rows), default=0)
+    return max(8, min(longest, width - fixed - (bar + 3 if bar else 1))), bar
 
 
 def _bar(row: ToolRow, largest: int) -> list[Span]:

@@ -107,7 +107,7 @@ class CavemanApp(App[int]):
                     screen.link_changed()
 
     @work(group="pane", exclusive=True, exit_on_error=False)
-    async def on_exchange_pane_wanted(self, event: ExchangePane.Wanted) -> None:
+    async def supply(self, event: ExchangePane.Wanted) -> None:
         """Fetch what a tab needs."""
         exchange = event.exchange
         try:

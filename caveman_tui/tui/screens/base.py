@@ -13,6 +13,7 @@ from textual.widgets import Static
 from caveman_tui.traffic.log import Changes
 from caveman_tui.traffic.view import ViewChange
 from caveman_tui.tui.keys import Key
+from caveman_tui.tui.widgets.exchange_pane import ExchangePane
 from caveman_tui.tui.widgets.key_footer import KeyFooter
 from caveman_tui.tui.widgets.line_view import LineView
 from caveman_tui.tui.widgets.prompt_line import PromptLine
@@ -82,6 +83,11 @@ class BaseScreen(Screen[None]):
     def action_copy_text(self) -> None:
         """Textual's own key for copying leads to ours, which says what happened."""
         raise SkipAction()
+
+    def on_exchange_pane_wanted(self, event: ExchangePane.Wanted) -> None:
+        """Fetching is the app's; a message that a screen caused itself ends at the screen."""
+        event.stop()
+        self.caveman.supply(event)
 
     def on_line_view_search_asked(self, event: LineView.SearchAsked) -> None:
         """Open the prompt for a search in that view."""

@@ -40,7 +40,7 @@ class Dialog(ModalScreen[Answer | None], Generic[Answer]):
         width = max(20, min(70, self.app.size.width - 4))
         box = self.query_one("#dialog")
         box.styles.width = width
-        box.styles.height = min(len(self._lines(width - 6)) + 4, self.app.size.height)
+        box.styles.height = min(len(self._lines(width - 9)) + 4, self.app.size.height)
 
     async def action_default(self) -> None:
         """Give the default answer."""

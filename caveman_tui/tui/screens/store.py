@@ -19,6 +19,7 @@ from caveman_tui.tui import keys
 from caveman_tui.tui.keys import Key
 from caveman_tui.tui.screens.base import BaseScreen
 from caveman_tui.tui.widgets.info_line import InfoLine
+from caveman_tui.tui.widgets.key_footer import KeyFooter
 from caveman_tui.tui.widgets.line_view import LineView
 from caveman_tui.tui.widgets.prompt_line import PromptLine
 from caveman_tui.tui.widgets.row_list import RowList
@@ -56,11 +57,11 @@ class StoreList(RowList):
 
     def header(self, width: int) -> Line:
         """Column titles."""
-        return store_rows.header(width)
+        return store_rows.header(self.records, width)
 
     def row_lines(self, index: int, width: int) -> tuple[Line, ...]:
         """One original."""
-        return (store_rows.row_line(self.records[index], width),)
+        return (store_rows.row_line(self.records, index, width),)
 
     async def action_search(self) -> None:
         """Handled by the screen."""
@@ -184,7 +185,7 @@ class StoreScreen(BaseScreen):
             self.query_one("#store-empty", LineView).show(
                 BuiltDocument(lambda width: _nothing_found(text, width) if text else _nothing_stored(width))
             )
-        self.query_one("KeyFooter").refresh()
+        self.query_one(KeyFooter).refresh()
         self._preview()
 
     @work(group="store-preview", exclusive=True, exit_on_error=False)
@@ -212,7 +213,7 @@ class StoreScreen(BaseScreen):
         path = str(self._path) if self._path else "the shared default"
         self.query_one("#store-status", InfoLine).show([Part(0, (Span(path, Role.MUTED),))])
         self.query_one("#store-empty", LineView).show(BuiltDocument(build))
-        self.query_one("KeyFooter").refresh()
+        self.query_one(KeyFooter).refresh()
 
 
 def _read(path: Path | None, text: str) -> tuple[StoreStats, tuple[Record, ...]]:

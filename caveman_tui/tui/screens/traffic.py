@@ -19,6 +19,7 @@ from caveman_tui.tui.screens.exchange import ExchangeScreen
 from caveman_tui.tui.widgets.exchange_list import ExchangeList
 from caveman_tui.tui.widgets.exchange_pane import ExchangePane, Tab
 from caveman_tui.tui.widgets.info_line import InfoLine
+from caveman_tui.tui.widgets.key_footer import KeyFooter
 from caveman_tui.tui.widgets.line_view import LineView
 from caveman_tui.tui.widgets.prompt_line import PromptLine
 from caveman_tui.tui.widgets.row_list import RowList
@@ -94,6 +95,8 @@ class TrafficScreen(BaseScreen):
         """Leave out of the footer what has nothing to act on."""
         if key.id == "traffic.unfilter":
             return bool(self.caveman.traffic_view.filter)
+        if key.id in ("list.open", "traffic.conversation", "traffic.follow", "traffic.filter"):
+            return bool(self.caveman.traffic_view.rows) or (key.id == "traffic.filter" and bool(self.caveman.traffic_view.filter))
         return key.context != "tabs"
 
     def action_filter(self) -> None:
@@ -211,7 +214,7 @@ class TrafficScreen(BaseScreen):
         self._show_lines()
         self._show_empty()
         self._show_preview()
-        self.query_one("KeyFooter").refresh()
+        self.query_one(KeyFooter).refresh()
 
     def _show_lines(self) -> None:
         app = self.caveman
@@ -226,7 +229,9 @@ class TrafficScreen(BaseScreen):
     def _show_empty(self) -> None:
         app = self.caveman
         empty = not app.traffic_view.rows
-        self.set_class(empty, "-empty")
+        if empty != self.has_class("-empty"):
+            self.set_class(empty, "-empty")
+            self.query_one(KeyFooter).refresh()
         if empty:
             self.query_one("#empty", LineView).show(BuiltDocument(self._empty_lines))
 
@@ -262,6 +267,8 @@ def _first_run(export: str, url: str, width: int) -> list[Line]:
         line(f"  {export}", Role.ACCENT),
         BLANK,
         (Span("  y", Role.ACCENT), Span(" sends that line to the clipboard", Role.MUTED)),
+        BLANK,
+        *text("With MCP tools also set ENABLE_TOOL_SEARCH=true there: behind another base URL Claude Code sends them all otherwise."),
         BLANK,
         *text("Or let us start the client; nothing is written to its settings:"),
         BLANK,

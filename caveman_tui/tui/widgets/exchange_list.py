@@ -5,10 +5,12 @@ from datetime import tzinfo
 from caveman_tui.protocol.exchanges import Exchange
 from caveman_tui.traffic import columns
 from caveman_tui.traffic.columns import Column, Layout
+from caveman_tui.traffic.fit import fit
 from caveman_tui.traffic.lines import Line, Role, Span
 from caveman_tui.traffic.view import TrafficView
-from caveman_tui.tui.fit import fit
 from caveman_tui.tui.widgets.row_list import RowList
+
+_SCROLLBAR = 1
 
 
 class ExchangeList(RowList):
@@ -18,7 +20,7 @@ class ExchangeList(RowList):
         super().__init__(id=id)
         self.view = view
         self._zone = zone
-        self._layout: tuple[tuple[int, bool], Layout] | None = None
+        self._layout: tuple[int, Layout] | None = None
 
     def row_count(self) -> int:
         """Rows of the view."""
@@ -86,9 +88,8 @@ class ExchangeList(RowList):
         return Span(" "), Span(mark.text, mark.role), Span(" ")
 
     def _columns(self, width: int) -> Layout:
-        wide = self.app.size.width >= columns.WIDE_FROM
-        if self._layout is None or self._layout[0] != (width, wide):
-            self._layout = (width, wide), columns.layout(width - 1, wide=wide)
+        if self._layout is None or self._layout[0] != width:
+            self._layout = width, columns.layout(width - 1, wide=width >= columns.WIDE_FROM - _SCROLLBAR)
         return self._layout[1]
 
     def _title(self, column: Column) -> str:

@@ -1,14 +1,13 @@
 """A line of parts, some on the left and one on the right, cut to what fits."""
 
-from rich.cells import cell_len
 from rich.segment import Segment
 from textual.strip import Strip
 from textual.widget import Widget
 
+from caveman_tui.traffic.fit import columns_of, fit
 from caveman_tui.traffic.lines import Line, Role, Span, plain
 from caveman_tui.traffic.status_line import Part, fitting
 from caveman_tui.tui import roles
-from caveman_tui.tui.fit import fit
 
 _GAP = 3
 
@@ -41,19 +40,19 @@ class InfoLine(Widget):
         """The line."""
         base = self.rich_style
         width = max(0, self.size.width - 2)
-        right_width = cell_len(plain(self._right))
+        right_width = columns_of(plain(self._right))
         room = width - (right_width + _GAP if self._right else 0)
         title = (Span(f"{self._title}   ", Role.HEADING),) if self._title and width >= 100 else ()
         spans: list[Span] = [Span(" "), *title]
-        chosen = fitting(self._parts, room - cell_len(plain(title)), _GAP)
+        chosen = fitting(self._parts, room - columns_of(plain(title)), _GAP)
         for index, part in enumerate(chosen):
             if index:
                 spans.append(Span(" " * _GAP))
             spans += part.spans
         text = plain(tuple(spans))
-        if cell_len(text) > room + 1:
+        if columns_of(text) > room + 1:
             spans = [Span(fit(text, room + 1))]
-        spans.append(Span(" " * max(0, width + 1 - right_width - cell_len(plain(tuple(spans))))))
+        spans.append(Span(" " * max(0, width + 1 - right_width - columns_of(plain(tuple(spans))))))
         spans += self._right
         segments = [Segment(span.text, base + self.role_styles.of(span.role)) for span in spans]
         return Strip(segments).adjust_cell_length(self.size.width, base)

@@ -18,7 +18,7 @@ from caveman_tui.traffic.lines import BuiltDocument, Document, Line, plain
 from caveman_tui.tui import keys, roles
 
 _MARGIN = 1
-"""Blank columns on the left."""
+"""Blank columns on either side."""
 
 
 class LineView(ScrollView, can_focus=True, inherit_bindings=False):
@@ -172,7 +172,7 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         self.post_message(self.Searched(self, f"{self._matches.index(row) + 1} of {len(self._matches)} lines with {self.needle}"))
 
     def _lay_out(self) -> None:
-        width = max(1, self.scrollable_content_region.width - _MARGIN)
+        width = max(1, self.scrollable_content_region.width - 2 * _MARGIN)
         if width == self._laid_out_for:
             return
         self._laid_out_for = width

@@ -38,13 +38,20 @@ class TabBar(Widget):
         """The line."""
         segments: list[Segment] = []
         base = self.rich_style
-        for index, (tab, label) in enumerate(self._labels(), 1):
+        labels, gap = self._labels()
+        for index, (tab, label) in enumerate(labels, 1):
             active = tab == self.active
             number = base + self.role_styles.of(Role.ACCENT if active else Role.MUTED)
             title = base + self.role_styles.of(Role.STRONG if active else Role.MUTED)
             if active:
                 title += Style(underline=True)
-            segments += [Segment(" ", base), Segment(f"{index}", number), Segment(" ", base), Segment(label, title), Segment(" ", base)]
+            segments += [
+                Segment(" ", base),
+                Segment(f"{index}", number),
+                Segment(" ", base),
+                Segment(label, title),
+                Segment(" " * gap, base),
+            ]
         return Strip(segments).adjust_cell_length(self.size.width, base)
 
     def notify_style_update(self) -> None:
@@ -55,17 +62,18 @@ class TabBar(Widget):
     def on_click(self, event: events.Click) -> None:
         """Choose the tab under the mouse."""
         end = 0
-        for tab, label in self._labels():
-            end += len(label) + 4
+        labels, gap = self._labels()
+        for tab, label in labels:
+            end += len(label) + 3 + gap
             if event.x < end:
                 self.post_message(self.Chosen(tab))
                 return
 
-    def _labels(self) -> list[tuple[str, str]]:
+    def _labels(self) -> tuple[list[tuple[str, str]], int]:
+        """Titles as long as they fit, with the blanks after each; where nothing fits, the open tab's title and the others' numbers."""
         full = [(tab, title) for tab, title, _ in self._tabs]
-        if sum(len(title) + 4 for _, title in full) <= self.size.width:
-            return full
         short = [(tab, title) for tab, _, title in self._tabs]
-        if sum(len(title) + 4 for _, title in short) <= self.size.width:
-            return short
-        return [(tab, title if tab == self.active else "") for tab, title in short]
+        for labels, gap in ((full, 2), (full, 1), (short, 1), (short, 0)):
+            if sum(len(title) + 3 + gap for _, title in labels) <= self.size.width:
+                return labels, gap
+        return [(tab, title if tab == self.active else "") for tab, title in short], 0

@@ -12,6 +12,8 @@ from caveman_tui.traffic.tool_rows import ToolRow
 from caveman_tui.tui.widgets.line_view import LineView
 from caveman_tui.tui.widgets.row_list import RowList
 
+_SIDE_BY_SIDE_FROM = 110
+
 
 class ToolList(RowList):
     """A row for each tool."""
@@ -19,12 +21,10 @@ class ToolList(RowList):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.rows: list[ToolRow] = []
-        self._largest = 0
 
     def show(self, rows: list[ToolRow]) -> None:
         """Show other tools."""
         self.rows = rows
-        self._largest = max((row.bytes_before for row in rows), default=0)
         self.set_cursor(0)
         self.rows_changed()
         self.show_cursor()
@@ -35,11 +35,11 @@ class ToolList(RowList):
 
     def header(self, width: int) -> Line:
         """Column titles."""
-        return tool_rows.header(width)
+        return tool_rows.header(self.rows, width)
 
     def row_lines(self, index: int, width: int) -> tuple[Line, ...]:
         """One tool."""
-        return (tool_rows.row_line(self.rows[index], self._largest, width),)
+        return (tool_rows.row_line(self.rows, index, width),)
 
 
 class ToolsView(Container):
@@ -52,12 +52,15 @@ class ToolsView(Container):
     def compose(self) -> ComposeResult:
         """The three parts."""
         yield LineView(id="tools-summary")
-        yield ToolList(id="tools-list")
-        yield LineView(id="tools-text")
+        yield Container(ToolList(id="tools-list"), LineView(id="tools-text"), id="tools-both")
 
     def on_mount(self) -> None:
         """The summary is read, not visited."""
         self.query_one("#tools-summary", LineView).can_focus = False
+
+    def on_resize(self) -> None:
+        """List and text side by side where there is room."""
+        self.set_class(self.size.width >= _SIDE_BY_SIDE_FROM, "-wide")
 
     def show_summary(self, exchange: Exchange) -> None:
         """What is known before the catalog itself is there."""
