@@ -48,6 +48,8 @@ def status_parts(log: TrafficLog, link: Link) -> list[Part]:
     """Worker, policies, store, open exchanges."""
     settings = log.settings
     parts = [Part(0, _link(log, link))]
+    if log.status is None:
+        return parts
     parts.append(Part(1, _pair("shrink", _shrink(settings.shrink, settings.level.value), _mode_role(settings.shrink is ShrinkMode.APPLY))))
     ttl_on = settings.loop_ttl is LoopTtlMode.APPLY
     parts.append(Part(2, _pair("loop ttl", settings.loop_ttl.value, _mode_role(ttl_on))))
@@ -102,7 +104,8 @@ def _link(log: TrafficLog, link: Link) -> Line:
         case Link.LIVE:
             return (Span("● ", Role.GOOD), Span(address(log), Role.STRONG))
         case Link.LOST:
-            return (Span("✗ ", Role.BAD), Span(f"{address(log)} gone, reconnecting", Role.BAD))
+            name = "worker" if log.status is None else address(log)
+            return (Span("✗ ", Role.BAD), Span(f"{name} gone, reconnecting", Role.BAD))
         case Link.CONNECTING:
             return (Span("○ ", Role.MUTED), Span("connecting", Role.MUTED))
 

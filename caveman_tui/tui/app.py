@@ -1,6 +1,7 @@
 """The screen's process: one app that follows a worker and shows what it knows."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from datetime import tzinfo
 from pathlib import Path
@@ -15,8 +16,10 @@ from textual.message import Message
 from caveman_tui import places
 from caveman_tui.ccr import StoreError, default_path, open_store
 from caveman_tui.core.policy import Level, LoopTtlMode, ShrinkMode
+from caveman_tui.protocol.discovery import WorkerRecord
 from caveman_tui.protocol.exchanges import Exchange
 from caveman_tui.traffic import format
+from caveman_tui.traffic.control import WorkerClient
 from caveman_tui.traffic.feed import DRAIN_SECONDS, Arrived, Feed, FeedMessage, Link, LinkChanged, Loaded
 from caveman_tui.traffic.log import Changes, TrafficLog
 from caveman_tui.traffic.private_file import write_private
@@ -339,3 +342,25 @@ def _recover(path: Path | None, handle: str) -> Path:
         recovered = store.get(handle)
     suffix = "json" if recovered.original[:1] in (b"{", b"[") else "txt"
     return write_private(places.recovered_dir(), f"{recovered.record.handle}.{suffix}", recovered.original)
+
+
+def run_screen(
+    socket: Path | None, record: WorkerRecord | None, *, ascii_only: bool = False, mouse: bool = True, light: bool = False
+) -> int:
+    """Show a worker until the person leaves; the exit code: 0, or 1 after a crash.
+
+    The worker is reached over `socket`, or by its record where there are no sockets. It stays, unless the person asks for its end
+    when leaving. A crash of the screen restores the terminal, prints what went wrong to standard error, and keeps the worker.
+    Raises ValueError where neither is given.
+    """
+    where = socket or record
+    if where is None:
+        raise ValueError("neither a control socket nor a worker's record was given")
+    return asyncio.run(_run(where, ascii_only=ascii_only, mouse=mouse, light=light))
+
+
+async def _run(where: Path | WorkerRecord, *, ascii_only: bool, mouse: bool, light: bool) -> int:
+    async with WorkerClient(where) as client:
+        app = CavemanApp(client, clock=time.time, ascii_only=ascii_only, mouse=mouse, light=light)
+        result = await app.run_async(mouse=mouse)
+    return app.return_code or result or 0
