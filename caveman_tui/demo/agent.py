@@ -76,7 +76,7 @@ class Agent:
                     async for seconds in self._play(step.helper):
                         yield seconds
                 if step.results:
-                    client.returned(step.results)
+                    self._return(client, step, name)
                 yield step.seconds
             if turn_number == 1 and conversation.counts_tokens:
                 await self._count(client)
@@ -101,6 +101,12 @@ class Agent:
             sent = await self._post(client, client.body(stream=False), name)
         self._expect(sent, 200)
         client.answered(self._message(sent))
+
+    def _return(self, client: ClaudeClient, step: Step, name: str) -> None:
+        try:
+            client.returned(step.results)
+        except ValueError as error:
+            raise ScriptBroken(f"step {name}: the answer calls other tools than are scripted") from error
 
     async def _cancel(self, client: ClaudeClient, name: str) -> None:
         sent = await self.wire.send(

@@ -18,6 +18,17 @@ HOP_BY_HOP = frozenset(
 )
 """Headers that belong to one connection, or follow from the body; they are not compared."""
 
+PROMISES = {
+    "forwarded-once": "every request reached the provider, once",
+    "bytes-outside-edits": "outside the recorded edits, the provider got the agent's bytes",
+    "selection-profile": "shrunk tools differ from the originals in prose and annotations only",
+    "handle-resolves": "every handle gives the exact original, in another process",
+    "marker-rules": "the provider found no marker rule violated",
+    "every-byte": "the agent saw every byte that the provider sent",
+    "script": "the conversations went as scripted",
+}
+"""Each promise and what it says."""
+
 _Headers = tuple[tuple[str, str], ...]
 
 
@@ -42,7 +53,7 @@ class Breach:
     """A promise that was broken."""
 
     promise: str
-    """`forwarded-once`, `bytes-outside-edits`, `selection-profile`, `handle-resolves`, `marker-rules`, `every-byte`, `script`."""
+    """A key of `PROMISES`."""
     text: str
 
 
@@ -126,9 +137,9 @@ def _profile(item: Evidence) -> Iterator[str]:
 
 def _handles(item: Evidence, originals: Mapping[str, bytes | None]) -> Iterator[str]:
     for pointer, handle in item.applied_tools:
-        if not handle:
+        if not handle and not item.sent.counts_tokens:
             yield f"the tools at {pointer} were replaced without a handle"
-        elif originals.get(handle) != _at(item.sent.body, pointer):
+        elif handle and originals.get(handle) != _at(item.sent.body, pointer):
             yield f"{handle} does not give the tools at {pointer} back"
 
 

@@ -178,7 +178,7 @@ def shop_fix() -> Conversation:
 
 def nightly_update() -> Conversation:
     """A headless run: nobody comes back to it."""
-    packages = ("decimal-money", "web-framework", "sql-layer", "mailer", "pdf-writer")
+    packages = ("decimal-money", "web-framework", "sql-layer", "mailer", "pdf-writer", "job-queue", "image-tools", "address-book")
     steps = [step(call("Shell", command="make outdated"), results=(material.rows("outdated", 25),), seconds=5)]
     for number, package in enumerate(packages):
         steps.append(
@@ -193,7 +193,7 @@ def nightly_update() -> Conversation:
         steps.append(
             step(call("Shell", command=f"make update PACKAGE={package} && make test"), results=(material.test_run(412),), seconds=80)
         )
-    steps.append(step(Text("Five packages updated, the suite passes after each.")))
+    steps.append(step(Text("Eight packages updated, the suite passes after each.")))
     return Conversation(
         name="nightly",
         session=_NIGHTLY,
@@ -275,7 +275,31 @@ def office_day() -> Conversation:
                 ),
                 pause=130,
             ),
+            Turn("Do other tables have the same problem? Check what was migrated this quarter.", _table_survey(), pause=200),
         ),
+    )
+
+
+def _table_survey() -> tuple[Step, ...]:
+    """A loop over tables, two calls a step."""
+    surveyed = [
+        step(
+            Text(f"{table}: columns, indexes and what it is asked for."),
+            call("mcp__database__describe_table", table=table),
+            call("mcp__database__query", sql="select * from pg_stat_user_indexes where relname = $1", params=[table], max_rows=50),
+            results=(material.rows(table, 30), material.rows(f"{table} indexes", 30)),
+        )
+        for table in ("orders", "refunds", "vouchers", "parcels", "invoices", "payouts", "customers")
+    ]
+    return (
+        step(
+            Thinking("The migrations of the quarter name the tables; each is then looked at by itself."),
+            call("Find", glob="migrations/2026*/**.sql"),
+            call("mcp__database__list_tables", schema="public"),
+            results=(material.listing("migrations/2026", 30), material.rows("tables", 40)),
+        ),
+        *surveyed,
+        step(Text("refunds and parcels have one each: refunds.voucher_id and parcels.order_id. Both are small today.")),
     )
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from caveman_tui.core.policy import Level
 from caveman_tui.demo.agent import Agent
 from caveman_tui.demo.costs import Costs, replay
+from caveman_tui.demo.plot import Conversation
 from caveman_tui.demo.promises import Breach, Evidence, breaches
 from caveman_tui.demo.provider import Provider, Steps
 from caveman_tui.demo.scenario import answers, conversations
@@ -35,7 +36,8 @@ class Outcome:
 
     evidence: tuple[Evidence, ...]
     breaches: tuple[Breach, ...]
-    costs: Costs
+    costs: tuple[Costs, ...]
+    """By conversation; the first may be without a name, for requests outside any."""
     conversations: int
     seconds: float
     """Real time from start to judgement."""
@@ -62,8 +64,11 @@ async def own_home(store: Path | None = None) -> AsyncIterator[Home]:
 class Session:
     """A running provider, worker and agent. `record` says where the worker is."""
 
-    def __init__(self, provider: Provider, wire: Wire, record: WorkerRecord, home: Home, level: Level) -> None:
+    def __init__(
+        self, plot: tuple[Conversation, ...], provider: Provider, wire: Wire, record: WorkerRecord, home: Home, level: Level
+    ) -> None:
         self.record = record
+        self._plot = plot
         self._provider = provider
         self._wire = wire
         self._home = home
@@ -75,13 +80,15 @@ class Session:
     async def started(
         home: Home,
         *,
+        plot: tuple[Conversation, ...] | None = None,
         level: Level = Level.STANDARD,
         pace_seconds: float = 0.0,
         before_worker: Detour = straight,
         before_provider: Detour = straight,
     ) -> AsyncIterator["Session"]:
-        """Everything running, nothing sent yet. Raises WorkerNotStarted."""
-        provider = Provider(Steps(answers(conversations())), pace_seconds=pace_seconds)
+        """Everything running, nothing sent yet; `plot` is the demo's own unless given. Raises WorkerNotStarted."""
+        plot = conversations() if plot is None else plot
+        provider = Provider(Steps(answers(plot)), pace_seconds=pace_seconds)
         async with (
             provider.running(),
             before_provider(provider.url) as upstream_url,
@@ -89,19 +96,18 @@ class Session:
             before_worker(record.url) as worker_url,
             Wire.connected(worker_url, provider.url) as wire,
         ):
-            yield Session(provider, wire, record, home, level)
+            yield Session(plot, provider, wire, record, home, level)
 
     async def play(self, pause: Callable[[float], Awaitable[None]] | None = None) -> Outcome:
         """Play the plot, then judge. `pause` as for the agent."""
-        plot = conversations()
-        agent = Agent(self._wire, plot, pause)
+        agent = Agent(self._wire, self._plot, pause)
         await agent.run()
         evidence = await self._evidence()
         handles = {handle for item in evidence for _, handle in item.applied_tools if handle}
         originals = await _recovered(sorted(handles), self._home)
         found = breaches(evidence, originals) + tuple(Breach("script", problem) for problem in agent.problems)
         costs = await asyncio.to_thread(replay, evidence, self._level)
-        return Outcome(evidence, found, costs, conversations=len(plot), seconds=time.monotonic() - self._began)
+        return Outcome(evidence, found, costs, conversations=len(self._plot), seconds=time.monotonic() - self._began)
 
     async def _evidence(self) -> tuple[Evidence, ...]:
         exchanges = await self._recorded()

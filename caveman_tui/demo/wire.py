@@ -12,7 +12,7 @@ from caveman_tui.demo.provider import STEP_HEADER
 REQUEST_HEADER = "x-demo-request"
 """Carries a request's number, so that what was sent, forwarded and received can be laid side by side."""
 
-_LIMIT_SECONDS = 60.0
+_SILENCE_SECONDS = 60.0
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -44,6 +44,11 @@ class Sent:
         """Whether it asks for an answer of the model over Messages."""
         return self.method == "POST" and self.target.split("?")[0] == "/v1/messages"
 
+    @property
+    def counts_tokens(self) -> bool:
+        """Whether it only asks for a count; nothing is stored for those."""
+        return self.target.split("?")[0] == "/v1/messages/count_tokens"
+
 
 class Wire:
     """A connection pool to the worker, and one to the provider's clock."""
@@ -60,7 +65,7 @@ class Wire:
     @contextlib.asynccontextmanager
     async def connected(worker_url: str, provider_url: str) -> AsyncIterator["Wire"]:
         """A wire that keeps bodies in their content coding. Proxy settings of the environment are left aside: both ends are loopback."""
-        timeout = aiohttp.ClientTimeout(total=_LIMIT_SECONDS)
+        timeout = aiohttp.ClientTimeout(total=None, sock_read=_SILENCE_SECONDS)
         async with aiohttp.ClientSession(auto_decompress=False, timeout=timeout, trust_env=False) as session:
             yield Wire(session, worker_url, provider_url)
 

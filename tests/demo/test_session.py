@@ -1,0 +1,161 @@
+"""The demo end to end on a real worker process; with a fault put beside the worker it must not pass."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from caveman_tui.demo.agent import Agent
+from caveman_tui.demo.catalogs import chat_tools, coding_tools
+from caveman_tui.demo.plot import Conversation, Turn, call, step
+from caveman_tui.demo.provider import Provider, Steps, Text
+from caveman_tui.demo.scenario import answers
+from caveman_tui.demo.session import Detour, Outcome, Session, own_home, straight
+from caveman_tui.demo.summary import as_text, summarise
+from caveman_tui.demo.wire import Wire
+from tests.demo.taps import Spoil, tap
+
+SHORT_PLOT = (
+    Conversation(
+        name="short",
+        session="11111111-2222-4333-8444-555555555555",
+        model="claude-opus-4-8",
+        tools=coding_tools(),
+        turns=(
+            Turn(
+                "Look around.",
+                (
+                    step(Text("Looking."), call("Find", glob="*"), results=("a\nb",)),
+                    step(call("Read", path="/a"), results=("äöü",)),
+                    step(Text("Two files.")),
+                ),
+            ),
+        ),
+    ),
+)
+
+
+async def played(*, before_worker: Detour = straight, before_provider: Detour = straight) -> Outcome:
+    async with (
+        own_home() as home,
+        Session.started(home, plot=SHORT_PLOT, before_worker=before_worker, before_provider=before_provider) as session,
+    ):
+        return await session.play()
+
+
+def broken(outcome: Outcome) -> set[str]:
+    return {breach.promise for breach in outcome.breaches}
+
+
+def replacing(old: bytes, new: bytes) -> Spoil:
+    def spoil(body: bytes) -> bytes:
+        return body.replace(old, new, 1)
+
+    return spoil
+
+
+async def test_a_sound_session_keeps_every_promise() -> None:
+    outcome = await played()
+    assert outcome.breaches == ()
+    summary = summarise(outcome)
+    assert summary.marker_edits == {"prompt-anchored": 2, "loop-shortened": 2}
+    assert [catalog.tools for catalog in summary.catalogs] == [len(coding_tools()), len(chat_tools(("ci", "chat")))]
+    actual = sum(r.bill.usage.cost("claude-opus-4-8") or 0 for i in outcome.evidence for r in i.received if r.bill and i.sent.conversation)
+    title = next(r.bill for i in outcome.evidence for r in i.received if r.bill and not r.bill.markers)
+    assert title is not None
+    actual += (title.usage.cost("claude-haiku-4-5") or 0) - (title.usage.cost("claude-opus-4-8") or 0)
+    assert summary.total.both.usd == pytest.approx(actual), "the replay of what was forwarded is what the provider billed"
+
+
+@pytest.mark.parametrize(
+    ("fault", "promise"),
+    [
+        (replacing(b"Look around.", b"Look around"), "bytes-outside-edits"),
+        (replacing(b'"max_tokens":32000', b'"max_tokens": 32000'), "bytes-outside-edits"),
+        (replacing(b',"required":["command"]', b""), "selection-profile"),
+        (replacing(b'"required": ["command"]', b'"required": []'), "selection-profile"),
+        (
+            replacing(b'given.","cache_control":{"type":"ephemeral","ttl":"1h"', b'given.","cache_control":{"type":"ephemeral","ttl":"5m"'),
+            "marker-rules",
+        ),
+    ],
+)
+async def test_a_request_spoiled_on_its_way_to_the_provider(fault: Spoil, promise: str) -> None:
+    touched = []
+
+    def spoil(body: bytes) -> bytes:
+        spoiled = fault(body)
+        touched.append(spoiled != body)
+        return spoiled
+
+    outcome = await played(before_provider=tap(request=spoil))
+    if not any(touched):
+        pytest.skip("the worker spells the tools otherwise; the other spelling is tested beside this one")
+    assert promise in broken(outcome)
+    assert not outcome.kept
+
+
+async def test_requests_doubled_on_their_way() -> None:
+    assert "forwarded-once" in broken(await played(before_provider=tap(twice=True)))
+
+
+async def test_a_last_byte_lost_on_the_way_to_the_agent() -> None:
+    assert broken(await played(before_worker=tap(response=lambda body: body[:-1]))) == {"every-byte"}
+
+
+async def test_a_request_spoiled_before_the_worker_saw_it() -> None:
+    assert "bytes-outside-edits" in broken(await played(before_worker=tap(request=replacing(b"Look around.", b"Look away."))))
+
+
+async def test_an_answer_that_is_not_the_scripted_one_ends_the_conversation_and_is_told() -> None:
+    provider = Provider(Steps({}))
+    async with provider.running(), Wire.connected(provider.url, provider.url) as wire:
+        agent = Agent(wire, SHORT_PLOT)
+        await agent.run()
+    assert agent.problems == ["step short/1/1: the answer calls other tools than are scripted"]
+
+
+async def test_breaches_are_named_in_the_summary() -> None:
+    summary = summarise(await played(before_worker=tap(response=lambda body: body[:-1])))
+    text = as_text(summary)
+    assert "BROKEN  the agent saw every byte" in text and "! every-byte: request 1" not in text.splitlines()[0]
+
+
+def test_the_command_end_to_end() -> None:
+    """As a person runs it: exit 0, every promise kept, the numbers of the full plot."""
+    done = subprocess.run([sys.executable, "-m", "caveman_tui", "demo", "--json"], capture_output=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    summary = json.loads(done.stdout)
+    assert summary["breaches"] == []
+    assert summary["messages"] >= 60 and summary["conversations"] == 3 and summary["sub_agents"] == 1
+    assert summary["cancelled"] == 1 and summary["broken_off"] == 1 and summary["statuses"]["529"] == 1
+    assert summary["marker_edits"]["re-anchored"] >= 1
+    assert max(catalog["tools"] for catalog in summary["catalogs"]) > 40
+    assert 0 < summary["tool_tokens_after"] < summary["tool_tokens_before"]
+    by_name = {costs["conversation"]: costs for costs in summary["costs"]}
+    assert by_name["nightly"]["loop_ttl"]["usd"] < by_name["nightly"]["neither"]["usd"], "a loop without a pause gets cheaper"
+    assert by_name["shop"]["loop_ttl"]["usd"] > by_name["shop"]["neither"]["usd"], "a long pause after a long loop is shown as dearer"
+    assert all(costs[which]["refused"] == 0 for costs in summary["costs"] for which in ("neither", "loop_ttl", "shrink", "both"))
+
+
+def test_the_command_exits_with_1_where_a_promise_is_broken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A worker of another kind in place of ours: one that forwards but has lost the store it says it has."""
+    from click.testing import CliRunner
+
+    from caveman_tui.cli.demo import demo_command
+    from caveman_tui.demo import session
+
+    fake = tmp_path / "recover.py"
+    fake.write_text("import sys; sys.stdout.write('[]')")
+    monkeypatch.setattr(session, "PROGRAM", (sys.executable, str(fake)))
+    monkeypatch.setattr(session, "conversations", lambda: SHORT_PLOT)
+    result = CliRunner().invoke(demo_command, ["--headless"])
+    assert result.exit_code == 1
+    assert "BROKEN  every handle gives the exact original" in result.stdout
+
+
+def test_the_plot_has_answers_for_all_its_steps() -> None:
+    names = [name for conversation in SHORT_PLOT for name, _ in conversation.steps()]
+    assert len(names) == len(set(names)) and set(names) <= set(answers(SHORT_PLOT))
