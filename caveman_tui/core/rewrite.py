@@ -15,7 +15,18 @@ from caveman_tui.core.policy import ClientKind, Dialect, Level, LoopTtlMode, Pol
 from caveman_tui.core.reasons import Reason, reason
 from caveman_tui.core.shrink.model import ShrunkCatalog
 
-__all__ = ["MARKER_EDITS", "TOOLS_EDITS", "Reason", "Rewrite", "Shrinker", "ToolsChange", "rewrite", "with_markers", "without"]
+__all__ = [
+    "MARKER_EDITS",
+    "TOOLS_EDITS",
+    "Reason",
+    "Rewrite",
+    "Shrinker",
+    "ToolsChange",
+    "rewrite",
+    "with_markers",
+    "with_measure",
+    "without",
+]
 
 MARKER_EDITS = frozenset({EditKind.TTL, EditKind.MARKER})
 TOOLS_EDITS = frozenset({EditKind.TOOLS})
@@ -108,6 +119,21 @@ def with_markers(result: Rewrite, body: bytes, dialect: Dialect) -> Rewrite:
     return msgspec.structs.replace(
         result, markers_before=markers, markers_after=markers, violations_before=find_violations(markers), read=True
     )
+
+
+def with_measure(result: Rewrite, body: bytes, dialect: Dialect, policy: Policy, *, shrink: Shrinker | None = None) -> Rewrite:
+    """The same rewrite of `body` with `tools` filled in: what shrinking at the policy's level would save. Nothing is applied.
+
+    For after forwarding, where `rewrite` was called with shrinking off because the policy only measures: a catalog's first shrinking
+    takes up to a second, which no request should wait for. Never raises.
+    """
+    if result.tools:
+        return result
+    tools_only = msgspec.structs.replace(policy, shrink=ShrinkMode.MEASURE, loop_ttl=LoopTtlMode.OFF)
+    measured = rewrite(body, dialect, ClientKind(), tools_only, shrink=shrink)
+    added = tuple(told for told in measured.reasons if told.code.startswith("tools-"))
+    warning = " ".join(filter(None, (result.warning, measured.warning)))
+    return msgspec.structs.replace(result, tools=measured.tools, reasons=(*result.reasons, *added), warning=warning)
 
 
 def _rewrite(body: bytes, dialect: Dialect, client: ClientKind, policy: Policy, shrink: Shrinker | None) -> Rewrite:

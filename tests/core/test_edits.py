@@ -39,12 +39,13 @@ def test_edits_that_do_not_fit_are_refused(edits: tuple[Edit, ...]) -> None:
 
 @given(st.binary(max_size=40), st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40), st.binary(max_size=3)), max_size=4))
 def test_what_lies_between_the_edits_is_copied(body: bytes, drawn: list[tuple[int, int, bytes]]) -> None:
-    edits, position, expected = [], 0, b""
+    edits: list[Edit] = []
+    position, expected = 0, b""
     for one, other, after in sorted(drawn, key=lambda item: min(item[:2])):
         start, end = sorted((min(one, len(body)), min(other, len(body))))
-        if start < position:
+        if start < position or (edits and start == edits[-1].start):
             continue
         edits.append(edit(start, end, body[start:end], after))
         expected += body[position:start] + after
         position = end
-    assert apply_edits(body, tuple(reversed(edits))) == expected + body[position:] or len({e.start for e in edits}) < len(edits)
+    assert apply_edits(body, tuple(reversed(edits))) == expected + body[position:]

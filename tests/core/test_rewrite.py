@@ -7,7 +7,7 @@ from caveman_tui.core import rewrite as rewrite_module
 from caveman_tui.core.edits import EditKind, apply_edits
 from caveman_tui.core.loop_ttl import client_kind
 from caveman_tui.core.policy import ClientKind, Dialect, Level, LoopTtlMode, Policy, ShrinkMode
-from caveman_tui.core.rewrite import MARKER_EDITS, TOOLS_EDITS, Rewrite, Shrinker, rewrite, with_markers, without
+from caveman_tui.core.rewrite import MARKER_EDITS, TOOLS_EDITS, Rewrite, Shrinker, rewrite, with_markers, with_measure, without
 from caveman_tui.core.shrink.model import ShrunkCatalog
 from tests.core.requests import BARE, FIVE, HEADLESS_AGENT, HOUR, INTERACTIVE_AGENT, assistant, call, encode, loop, result, text, user
 
@@ -100,6 +100,18 @@ def test_a_catalog_with_nothing_to_take_is_told_with_its_note() -> None:
     outcome = run({"tools": [{"name": "x"}], "messages": []})
     assert (outcome.edits, outcome.tools[0].applied) == ((), False)
     assert next(reason.text for reason in outcome.reasons if reason.code == "tools-unchanged").endswith("nothing to drop")
+
+
+def test_measuring_afterwards_gives_what_measuring_at_once_gives() -> None:
+    body, measure = encode(both()), Policy(level=Level.TERSE, excluded_tools=("x",))
+    at_once, shrink = run(body, measure), Shortener()
+    later = with_measure(run(body, TTL_ONLY), body, MESSAGES, measure, shrink=shrink)
+    assert (later.body, later.edits, later.tools) == (at_once.body, at_once.edits, at_once.tools)
+    assert told(later) == told(at_once)
+    assert shrink.calls == [(encode([tool()]), Level.TERSE, ("x",))]
+    assert with_measure(later, body, MESSAGES, measure, shrink=shrink) is later
+    unread = run(b"{tools", TTL_ONLY)
+    assert with_measure(unread, b"{tools", MESSAGES, measure).tools == ()
 
 
 # ---- dialects
