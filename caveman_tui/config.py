@@ -62,8 +62,11 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     idle_stop_minutes: float = 60.0
     """0 never."""
     body_memory_mib: int = 256
-    theme: str = ""
-    """Empty is the screen's own."""
+    theme: Literal["dark", "light"] = "dark"
+    ascii: bool = False
+    """Whether the screen keeps to ASCII signs."""
+    mouse: bool = True
+    """Whether the screen takes the mouse, which the terminal then can't use to select text."""
     upstreams: tuple[Upstream, ...] = ()
     """Further providers, or others in the place of the two default ones (then without a path prefix)."""
     keys: dict[str, str] = {}

@@ -108,6 +108,7 @@ def test_flags_go_over_the_file(file: Path) -> None:
         ('[[upstreams]]\nname = "a"\nbase_url = "http://h?x=1"\ndialect = "openai"', ["'?'"]),
         ('[[upstreams]]\nname = "a"\nbase_url = "http://h"\ndialect = "gemini"', ["'gemini'"]),
         ('[[upstreams]]\nname = "a"\nbase_url = "http://h"\ndialect = "openai"\npath_prefix = "a"', ["path_prefix is 'a'"]),
+        ('theme = "lite"', ["Did you mean 'light'?"]),
         ("[keys]\nquit = 7", ["keys is"]),
     ],
 )

@@ -6,7 +6,9 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -15,7 +17,7 @@ from caveman_tui.cli._guardian import Guardian
 from caveman_tui.cli._input import note
 from caveman_tui.cli._worker_options import WorkerOptions, worker_options
 from caveman_tui.cli._workers import StartedWorker, WorkerProblem, ask_status, find_worker, port_is_taken, start_worker, the_worker
-from caveman_tui.config import WorkerConfig
+from caveman_tui.config import Config, WorkerConfig
 from caveman_tui.protocol.discovery import WorkerRecord, clear, is_alive, read_record
 from caveman_tui.traffic.control import WorkerClient
 from caveman_tui.traffic.source import SourceError
@@ -23,9 +25,20 @@ from caveman_tui.traffic.source import SourceError
 _STOP_SECONDS = 20.0
 
 
+def _screen_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in (
+        click.option("--light", is_flag=True, help="Light colours, for a terminal with a light background."),
+        click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal, which then selects text with it."),
+        click.option("--ascii", "ascii_only", is_flag=True, help="Draw with ASCII signs only."),
+    ):
+        command = option(command)
+    return command
+
+
 @click.command("run")
 @worker_options
-def run_command(options: WorkerOptions) -> None:
+@_screen_options
+def run_command(options: WorkerOptions, ascii_only: bool, no_mouse: bool, light: bool) -> None:
     """Start the worker and open the screen on it; the default.
 
     The worker is a process of its own and outlives the screen. One that already runs on the port is used as it is.
@@ -46,7 +59,7 @@ def run_command(options: WorkerOptions) -> None:
         _tell_about_running(record, options)
     # The successor of a worker that died must not go to another port, whatever was asked for at first.
     with Guardian(record, started.process if started else None, lambda port: start_worker(options.with_flags(port=port))):
-        code = _open_screen(record)
+        code = _open_screen(record, options.config(), ascii_only=ascii_only, no_mouse=no_mouse, light=light)
     raise SystemExit(code)
 
 
@@ -63,23 +76,27 @@ def serve_command(options: WorkerOptions) -> None:
 @click.command("attach")
 @click.argument("socket", required=False, type=click.Path(path_type=Path))
 @click.option("--port", type=click.IntRange(1, 65535), metavar="PORT", help="Port of the worker, where several run.")
-def attach_command(socket: Path | None, port: int | None) -> None:
+@_screen_options
+def attach_command(socket: Path | None, port: int | None, ascii_only: bool, no_mouse: bool, light: bool) -> None:
     """Open a screen on a running worker, found by itself or by its control SOCKET."""
     _require_terminal()
+    config = _config()
+    where: Path | WorkerRecord
     if socket is None:
-        record = the_worker(port, _default_port())
-        _tell_about_screens(record)
-        raise SystemExit(_open_screen(record))
-    if not socket.exists():
+        where = the_worker(port, config.port)
+        _tell_about_screens(where)
+    elif socket.exists():
+        where = socket.absolute()
+    else:
         raise WorkerProblem(f"There is no socket {socket}. Without a name, 'caveman-tui attach' looks for the worker itself.")
-    raise SystemExit(_open_screen(socket.absolute()))
+    raise SystemExit(_open_screen(where, config, ascii_only=ascii_only, no_mouse=no_mouse, light=light))
 
 
 @click.command("stop")
 @click.option("--port", type=click.IntRange(1, 65535), metavar="PORT", help="Port of the worker, where several run.")
 def stop_command(port: int | None) -> None:
     """End the running worker, once its running exchanges have ended."""
-    record = the_worker(port, _default_port())
+    record = the_worker(port, _config().port)
     try:
         asyncio.run(_ask_to_stop(record))
     except SourceError:
@@ -151,12 +168,13 @@ def _require_terminal() -> None:
         raise WorkerProblem("This terminal (TERM=dumb) can't show the screen. 'caveman-tui serve' runs the worker without one.")
 
 
-def _open_screen(where: Path | WorkerRecord) -> int:
+def _open_screen(where: Path | WorkerRecord, config: Config, *, ascii_only: bool, no_mouse: bool, light: bool) -> int:
     from caveman_tui.tui.app import run_screen
 
-    if isinstance(where, Path):
-        return run_screen(where, None)
-    return run_screen(Path(where.socket) if where.socket else None, where)
+    socket, record = (where, None) if isinstance(where, Path) else (Path(where.socket) if where.socket else None, where)
+    return run_screen(
+        socket, record, ascii_only=ascii_only or config.ascii, mouse=config.mouse and not no_mouse, light=light or config.theme == "light"
+    )
 
 
 def _tell_about_running(record: WorkerRecord, options: WorkerOptions) -> None:
@@ -171,8 +189,8 @@ def _tell_about_screens(record: WorkerRecord) -> None:
         note(f"{followers} other screen{'s show' if followers > 1 else ' shows'} it too; both see the same and may change its settings.")
 
 
-def _default_port() -> int:
-    return WorkerOptions(config_path=places.config_file()).config().port
+def _config() -> Config:
+    return WorkerOptions(config_path=places.config_file()).config()
 
 
 async def _ask_to_stop(record: WorkerRecord) -> None:

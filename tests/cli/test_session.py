@@ -4,6 +4,8 @@ import os
 import signal
 import socket
 import stat
+import subprocess
+import sys
 import threading
 import urllib.request
 from collections.abc import Callable
@@ -17,7 +19,7 @@ from caveman_tui import places
 from caveman_tui.cli import main, session
 from caveman_tui.core.policy import ShrinkMode
 from caveman_tui.protocol.control import ConversationList, Status
-from caveman_tui.protocol.discovery import WorkerRecord, is_alive, process_exists, read_record
+from caveman_tui.protocol.discovery import WorkerRecord, is_alive, process_exists, read_record, records
 from caveman_tui.traffic.control import WorkerClient
 
 
@@ -168,7 +170,7 @@ def test_under_run_a_killed_worker_comes_back_on_its_port_and_outlives_the_scree
 ) -> None:
     seen: list[WorkerRecord] = []
 
-    def screen(record: WorkerRecord) -> int:
+    def screen(record: WorkerRecord, *_: object, **__: object) -> int:
         seen.append(record)
         assert os.getsid(record.pid) == record.pid, "the worker belongs to a session of its own"
         assert _ask(record, WorkerClient.status).settings.shrink is ShrinkMode.APPLY
@@ -197,7 +199,7 @@ def test_under_run_a_killed_worker_comes_back_on_its_port_and_outlives_the_scree
 
 @outlives
 def test_a_worker_that_is_stopped_under_run_stays_ended(cli: Any, wait_for: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def screen(record: WorkerRecord) -> int:
+    def screen(record: WorkerRecord, *_: object, **__: object) -> int:
         _ask(record, WorkerClient.stop)
         wait_for(lambda: not is_alive(record), "the end")
         wait_for(lambda: not any(thread.name == "guardian" for thread in threading.enumerate()), "that the guardian gives up")
@@ -213,7 +215,7 @@ def test_run_joins_a_worker_that_runs_already_and_guards_it(cli: Any, wait_for: 
     process, running = cli.serve("--port", str(_free_port()))
     seen: list[WorkerRecord] = []
 
-    def screen(record: WorkerRecord) -> int:
+    def screen(record: WorkerRecord, *_: object, **__: object) -> int:
         seen.append(record)
         process.kill()
         process.wait()
@@ -266,3 +268,63 @@ def test_a_terminal_that_cannot_show_it_is_named(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("sys.stdout", Terminal())
     with pytest.raises(session.WorkerProblem, match="TERM=dumb"):
         session._require_terminal()
+
+
+def test_screen_options_come_from_the_flags_and_the_config_file(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[object, ...]] = []
+
+    def screen(socket: Path | None, record: WorkerRecord | None, *, ascii_only: bool, mouse: bool, light: bool) -> int:
+        asked.append((socket, record, ascii_only, mouse, light))
+        return 0
+
+    monkeypatch.setattr("caveman_tui.tui.app.run_screen", screen)
+    monkeypatch.setattr(session, "_require_terminal", lambda: None)
+    _, record = cli.serve("--port", "0")
+    path = Path(record.socket)
+    places.config_file().write_text('theme = "light"\nmouse = false\n')
+    for arguments in ([], ["--ascii"], [str(path)]):
+        assert CliRunner().invoke(main, ["attach", *arguments]).exit_code == 0
+    places.config_file().unlink()
+    assert CliRunner().invoke(main, ["--port", str(record.port), "--no-mouse", "--light"]).exit_code == 0
+    assert CliRunner().invoke(main, ["attach"]).exit_code == 0
+    assert asked == [
+        (path, record, False, False, True),
+        (path, record, True, False, True),
+        (path, None, False, False, True),
+        (path, record, False, False, True),
+        (path, record, False, True, False),
+    ]
+
+
+IN_A_TERMINAL = """
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.executable, [sys.executable, "-m", "caveman_tui", *sys.argv[1:]])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_the_worker_outlives_a_terminal_that_is_closed(cli: Any, wait_for: Any) -> None:
+    master, slave = os.openpty()
+    screen = subprocess.Popen(
+        [sys.executable, "-c", IN_A_TERMINAL, "--port", "0"],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        start_new_session=True,
+        env={**os.environ, "TERM": "xterm-256color"},
+    )
+    os.close(slave)
+    shown = bytearray()
+
+    def drawn() -> bool:
+        shown.extend(os.read(master, 65536))
+        return b"ANTHROPIC_BASE_URL" in shown
+
+    wait_for(drawn, "the screen")
+    (record,) = records(places.state_dir())
+    assert is_alive(record)
+    os.close(master)
+    screen.wait(20)
+    assert is_alive(record)
+    assert cli.run("stop").returncode == 0
