@@ -94,30 +94,28 @@ def _line(report: Report) -> str:
 
 
 def _print_table(report: LintReport) -> None:
-    from rich.text import Text
-
-    from caveman_tui.cli._tables import new_table, print_table
+    from caveman_tui.cli._tables import Column, print_table
     from caveman_tui.traffic import format
     from caveman_tui.traffic.safe_text import one_line
 
-    table = new_table("tool", ">before", ">after", ">saved", ">", "")
-    for tool in report.tools:
-        saved = tool.tokens_before - tool.tokens_after
-        table.add_row(
-            Text(one_line(tool.name) or "(no name)"),
-            format.exact(tool.tokens_before),
-            format.exact(tool.tokens_after),
-            format.exact(saved),
-            format.percent(tool.ratio),
+    def numbers(before: int, after: int, ratio: float) -> tuple[str, ...]:
+        return format.exact(before), format.exact(after), format.exact(before - after), format.percent(ratio)
+
+    columns = (
+        Column("tool", fold=True),
+        Column("before", right=True, drop=2),
+        Column("after", right=True, drop=2),
+        Column("saved", right=True),
+        Column("", right=True),
+        Column("", drop=1),
+    )
+    rows = [
+        (
+            one_line(tool.name) or "(no name)",
+            *numbers(tool.tokens_before, tool.tokens_after, tool.ratio),
             "excluded" if tool.excluded else "",
         )
-    table.add_section()
-    table.add_row(
-        f"whole catalog, {format.plural(len(report.tools), 'tool')}",
-        format.exact(report.tokens_before),
-        format.exact(report.tokens_after),
-        format.exact(report.tokens_before - report.tokens_after),
-        format.percent(report.ratio),
-        f"tokens, {report.basis}",
-    )
-    print_table(table)
+        for tool in report.tools
+    ]
+    whole = f"whole catalog, {format.plural(len(report.tools), 'tool')}"
+    print_table(columns, rows, (whole, *numbers(report.tokens_before, report.tokens_after, report.ratio), f"tokens, {report.basis}"))

@@ -222,26 +222,34 @@ def _all_handles(store: Store) -> list[str]:
 
 
 def _print_records(records: tuple[Record, ...]) -> None:
-    from rich.text import Text
-
-    from caveman_tui.cli._tables import new_table, print_table
+    from caveman_tui.cli._tables import Column, print_table
     from caveman_tui.traffic import format
     from caveman_tui.traffic.safe_text import one_line
 
     if not records:
         return
-    table = new_table("handle", "stored (UTC)", "type", "by", ">bytes", ">tokens", ">shrunk to")
-    for record in records:
-        table.add_row(
-            Text(record.handle),
-            Text(one_line(record.created_at[:19].replace("T", " "))),
-            Text(one_line(record.content_type, 30)),
-            Text(one_line(record.compressor, 30)),
+    columns = (
+        Column("handle"),
+        Column("stored (UTC)", drop=1),
+        Column("type", drop=5),
+        Column("by", drop=6),
+        Column("bytes", right=True, drop=2),
+        Column("tokens", right=True, drop=3),
+        Column("shrunk to", right=True, drop=4),
+    )
+    rows = [
+        (
+            record.handle,
+            one_line(record.created_at[:19].replace("T", " ")),
+            one_line(record.content_type, 30),
+            one_line(record.compressor, 30),
             format.exact(record.original_bytes),
             format.exact(record.tokens_before),
             format.exact(record.tokens_after),
         )
-    print_table(table)
+        for record in records
+    ]
+    print_table(columns, rows)
 
 
 def _print_stats(stats: StoreStats, shown: int) -> None:
@@ -255,29 +263,24 @@ def _print_stats(stats: StoreStats, shown: int) -> None:
 
 
 def _print_one(found: Recovered) -> None:
-    from rich.text import Text
-
-    from caveman_tui.cli._tables import new_table, print_table
+    from caveman_tui.cli._tables import Column, print_table
     from caveman_tui.traffic import format
     from caveman_tui.traffic.safe_text import one_line
 
     record = found.record
-    table = new_table("", "")
-    table.show_header = False
-    for name, value in (
+    rows = (
         ("handle", record.handle),
         ("stored (UTC)", record.created_at),
         ("type", record.content_type),
         ("by", record.compressor or format.UNKNOWN),
         ("session", record.session or format.UNKNOWN),
         ("bytes", format.exact(record.original_bytes)),
-        ("tokens (inferred)", f"{format.exact(record.tokens_before)}, shrunk to {format.exact(record.tokens_after)}"),
+        ("tokens", f"{format.exact(record.tokens_before)}, shrunk to {format.exact(record.tokens_after)} (inferred)"),
         ("hash", "checked" if record.verified else "not verified: stored shorter than its original"),
         ("metadata", found.metadata.decode(errors="replace") or format.UNKNOWN),
         ("begins", found.original[:800].decode(errors="replace")),
-    ):
-        table.add_row(name, Text(one_line(value, 200)))
-    print_table(table)
+    )
+    print_table((Column(), Column(fold=True)), [(name, one_line(value, 200)) for name, value in rows])
 
 
 def _print_check(report: CheckReport) -> None:
