@@ -43,7 +43,8 @@ _short_texts = _words.filter(lambda text: text == " ".join(text.split()))
 
 
 @st.composite
-def _schema(draw: st.DrawFn, depth: int, keeps_title: bool = False) -> Twin:
+def schemas(draw: st.DrawFn, depth: int, keeps_title: bool = False) -> Twin:
+    """One schema, `depth` levels of schemas deep. `keeps_title` where it is an alternative among others."""
     parts: list[tuple[str, Any, Any]] = []
     if draw(st.booleans()):
         parts.append(("type", *[draw(st.sampled_from(["object", "string", ["string", "null"]]))] * 2))
@@ -56,7 +57,7 @@ def _schema(draw: st.DrawFn, depth: int, keeps_title: bool = False) -> Twin:
     if draw(st.integers(0, 3)) == 0:
         parts.append(("enum", *[draw(st.lists(_data, min_size=1, max_size=3))] * 2))
     if depth:
-        below = _schema(depth - 1)
+        below = schemas(depth - 1)
         for keyword in draw(
             st.lists(st.sampled_from(["properties", "$defs", "patternProperties", "dependentSchemas"]), max_size=2, unique=True)
         ):
@@ -65,7 +66,7 @@ def _schema(draw: st.DrawFn, depth: int, keeps_title: bool = False) -> Twin:
         for keyword in draw(st.lists(st.sampled_from(["items", "additionalProperties", "not", "if"]), max_size=1)):
             parts.append((keyword, *draw(below)))
         for keyword in draw(st.lists(st.sampled_from(["anyOf", "oneOf", "allOf", "prefixItems"]), max_size=1)):
-            branches = [draw(_schema(depth - 1, keeps_title=keyword in ("anyOf", "oneOf"))) for _ in range(draw(st.integers(1, 2)))]
+            branches = [draw(schemas(depth - 1, keeps_title=keyword in ("anyOf", "oneOf"))) for _ in range(draw(st.integers(1, 2)))]
             parts.append((keyword, [branch[0] for branch in branches], [branch[1] for branch in branches]))
     keywords = {keyword for keyword, _, _ in parts}
     title_stays = keeps_title and bool(keywords & {"const", "enum"})
@@ -87,7 +88,7 @@ def _schema(draw: st.DrawFn, depth: int, keeps_title: bool = False) -> Twin:
 @st.composite
 def tools(draw: st.DrawFn) -> Twin:
     """One tool, in one of the shapes that providers and servers speak."""
-    schema, clean = draw(_schema(2))
+    schema, clean = draw(schemas(2))
     name = draw(st.sampled_from(["read", "write", "title", "tools"]))
     extra = draw(
         st.dictionaries(
