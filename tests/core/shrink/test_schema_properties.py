@@ -9,7 +9,7 @@ from caveman_tui.core.catalog import find_tools
 from caveman_tui.core.policy import Level
 from caveman_tui.core.selection_profile import selection_profile
 from caveman_tui.core.shrink import explain_tool, shrink_catalog
-from tests.core.shrink.noisy_schemas import catalogs, exactly
+from tests.core.shrink.noisy_schemas import catalogs, dumped, exactly, tools
 
 levels = st.sampled_from(Level)
 thorough = settings(
@@ -68,6 +68,17 @@ def test_units_cover_each_description(catalog: tuple[bytes, Any], level: Level) 
                 assert unit.start == position < unit.end
                 position = unit.end
             assert position == len(description.before)
+
+
+@given(tools(), st.data(), levels)
+@thorough
+def test_a_tool_with_a_repeated_key_anywhere_stays(twin: Any, draw: st.DataObject, level: Level) -> None:
+    data = dumped(twin[0], tight=True)
+    braces = [token.end() for token in _TOKEN.finditer(data) if token[0] == b"{"]
+    at = draw.draw(st.sampled_from(braces))
+    repeated = data[:at] + b'"zz":1,"zz":2' + (b"" if data[at : at + 1] == b"}" else b",") + data[at:]
+    catalog = b'{"tools":[' + repeated + b',{"name":"other","inputSchema":{"title":"T"}}]}'
+    assert shrink_catalog(catalog, level=level).after == catalog.replace(b'{"title":"T"}}]}', b"{}}]}")
 
 
 @given(st.binary(max_size=60) | st.text(max_size=60).map(lambda text: text.encode("utf-8", "surrogatepass")), levels)
