@@ -169,6 +169,8 @@ class Survey:
         for name, value in names.items():
             if name in WATCHED:
                 self._see(names, Sighting(name))
+            elif name in REFERENCES:
+                self._has_references = True
             if keyword == "properties":
                 if self._is_input:
                     self._parameters.add(name)

@@ -116,6 +116,11 @@ REFERENCES = [
     ("in what goes keep nothing", '{"title":"T","examples":[{"$ref":"#/title"}],"type":"array"}', '{"type":"array"}'),
     ("to nowhere keep nothing", '{"title":"T","$ref":"#/examples/0"}', '{"$ref":"#/examples/0"}'),
     ("property of that name", '{"properties":{"$ref":{"type":"string","title":"T"}}}', '{"properties":{"$ref":{"type":"string"}}}'),
+    (
+        "in place of a map of names",
+        '{"$defs":{"A":{"examples":[{"a":{}}]}},"properties":{"$ref":"#/$defs/A/examples/0"}}',
+        '{"$defs":{"A":{"examples":[{"a":{}}]}},"properties":{"$ref":"#/$defs/A/examples/0"}}',
+    ),
     ("recursive", '{"title":"T","properties":{"a":{"$ref":"#"}}}', '{"properties":{"a":{"$ref":"#"}}}'),
     (
         "to an anchor of another resource",
