@@ -52,7 +52,8 @@ async def _headless(level: Level, store: Path | None, as_json: bool) -> int:
 
     try:
         async with own_home(store) as home, Session.started(home, level=level) as session:
-            outcome = await session.play()
+            await session.play()
+            outcome = await session.judge()
     except WorkerNotStarted as problem:
         raise click.ClickException(f"{problem}. The demo could not run.") from problem
     summary = summarise(outcome)
@@ -85,3 +86,5 @@ def _played(speed: float, level: str, store: Path | None) -> Iterator[WorkerReco
                 process.wait(_END_SECONDS)
             except subprocess.TimeoutExpired:
                 process.kill()
+            if said := process.stderr.read().decode("utf-8", "replace").strip():
+                note(f"caveman-tui demo: {said}")

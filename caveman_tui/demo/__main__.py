@@ -40,7 +40,9 @@ async def _play(speed: float, level: Level, store: Path | None) -> None:
             await asyncio.to_thread(sys.stdin.buffer.read)
         finally:
             playing.cancel()
-            await asyncio.gather(playing, return_exceptions=True)
+            (result,) = await asyncio.gather(playing, return_exceptions=True)
+            for problem in (*session.problems, *([repr(result)] if isinstance(result, Exception) else [])):
+                print(problem, file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -71,6 +71,7 @@ class Session:
         self._plot = plot
         self._provider = provider
         self._wire = wire
+        self._agent = Agent(wire, plot)
         self._home = home
         self._level = level
         self._began = time.monotonic()
@@ -98,14 +99,22 @@ class Session:
         ):
             yield Session(plot, provider, wire, record, home, level)
 
-    async def play(self, pause: Callable[[float], Awaitable[None]] | None = None) -> Outcome:
-        """Play the plot, then judge. `pause` as for the agent."""
-        agent = Agent(self._wire, self._plot, pause)
-        await agent.run()
+    async def play(self, pause: Callable[[float], Awaitable[None]] | None = None) -> None:
+        """Play the plot to its end. `pause` as for the agent."""
+        self._agent.pause = pause
+        await self._agent.run()
+
+    @property
+    def problems(self) -> list[str]:
+        """What did not go as scripted so far, a sentence each."""
+        return self._agent.problems
+
+    async def judge(self) -> Outcome:
+        """Lay all sides beside each other, once the plot has been played."""
         evidence = await self._evidence()
         handles = {handle for item in evidence for _, handle in item.applied_tools if handle}
         originals = await _recovered(sorted(handles), self._home)
-        found = breaches(evidence, originals) + tuple(Breach("script", problem) for problem in agent.problems)
+        found = breaches(evidence, originals) + tuple(Breach("script", problem) for problem in self._agent.problems)
         costs = await asyncio.to_thread(replay, evidence, self._level)
         return Outcome(evidence, found, costs, conversations=len(self._plot), seconds=time.monotonic() - self._began)
 

@@ -26,3 +26,13 @@ async def test_it_plays_all_conversations_and_hears_what_was_said() -> None:
             assert received.body == sent.body
             assert (bytes(received.sent).startswith if sent.hung_up else bytes(received.sent).__eq__)(bytes(sent.received))
             assert not received.rule_broken
+
+
+async def test_two_runs_are_the_same() -> None:
+    runs = []
+    for _ in range(2):
+        plot = conversations()
+        async with Provider(Steps(answers(plot))).running() as provider, Wire.connected(provider.url, provider.url) as wire:
+            await Agent(wire, plot).run()
+            runs.append(sorted((r.target, r.at, r.body, r.status, b"" if r.hung_up else bytes(r.sent)) for r in provider.received))
+    assert runs[0] == runs[1]

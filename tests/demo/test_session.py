@@ -1,20 +1,23 @@
 """The demo end to end on a real worker process; with a fault put beside the worker it must not pass."""
 
+import dataclasses
 import json
 import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from caveman_tui.demo.agent import Agent
 from caveman_tui.demo.catalogs import chat_tools, coding_tools
 from caveman_tui.demo.plot import Conversation, Turn, call, step
-from caveman_tui.demo.provider import Provider, Steps, Text
+from caveman_tui.demo.provider import PromptCache, Provider, Steps, Text
 from caveman_tui.demo.scenario import answers
 from caveman_tui.demo.session import Detour, Outcome, Session, own_home, straight
 from caveman_tui.demo.summary import as_text, summarise
 from caveman_tui.demo.wire import Wire
+from caveman_tui.protocol.discovery import WorkerRecord, is_alive
 from tests.demo.taps import Spoil, tap
 
 SHORT_PLOT = (
@@ -42,7 +45,8 @@ async def played(*, before_worker: Detour = straight, before_provider: Detour = 
         own_home() as home,
         Session.started(home, plot=SHORT_PLOT, before_worker=before_worker, before_provider=before_provider) as session,
     ):
-        return await session.play()
+        await session.play()
+        return await session.judge()
 
 
 def broken(outcome: Outcome) -> set[str]:
@@ -107,6 +111,39 @@ async def test_a_last_byte_lost_on_the_way_to_the_agent() -> None:
 
 async def test_a_request_spoiled_before_the_worker_saw_it() -> None:
     assert "bytes-outside-edits" in broken(await played(before_worker=tap(request=replacing(b"Look around.", b"Look away."))))
+
+
+async def test_after_a_long_loop_and_a_pause_the_next_prompt_reads_up_to_the_old_one() -> None:
+    """Forty calls, ten minutes: the worker's anchors make the difference of reading the first prompt or only the system."""
+    loop = tuple(step(call("Read", path=f"/{number}"), results=("line\n" * 100,)) for number in range(40))
+    turns = (Turn("Look at everything.", (*loop, step(Text("Seen.")))), Turn("And now?", (step(Text("Nothing.")),), pause=600))
+    plot = (dataclasses.replace(SHORT_PLOT[0], turns=turns),)
+    async with own_home() as home, Session.started(home, plot=plot) as session:
+        await session.play()
+        outcome = await session.judge()
+    assert outcome.breaches == ()
+    last = next(item for item in reversed(outcome.evidence) if item.sent.is_messages and b"And now?" in item.sent.body)
+    bill = last.received[0].bill
+    assert last.exchange is not None and bill is not None
+    assert [edit.reason for edit in last.exchange.marker_edits] == ["re-anchored"]
+    assert bill.read_up_to == "messages.0.content.1"
+    without = PromptCache()
+    for item in outcome.evidence:
+        received = item.received[0]
+        if received.bill is not None and item is not last:
+            without.publish(without.bill(json.loads(received.body), received.at))
+    assert without.bill(json.loads(last.sent.body), last.received[0].at).read_up_to == "system.2"
+
+
+def test_the_session_behind_the_screen_ends_with_its_standard_input() -> None:
+    command = [sys.executable, "-m", "caveman_tui.demo", "--speed", "50"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        record = msgspec.json.decode(process.stdout.readline(), type=WorkerRecord)
+        assert is_alive(record)
+        _, said = process.communicate(timeout=30)
+    assert process.returncode == 0, said.decode()
+    assert not is_alive(record)
 
 
 async def test_an_answer_that_is_not_the_scripted_one_ends_the_conversation_and_is_told() -> None:
