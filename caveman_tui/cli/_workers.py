@@ -6,9 +6,10 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -16,8 +17,12 @@ from caveman_tui import places
 from caveman_tui.cli._worker_options import WorkerOptions
 from caveman_tui.protocol.control import Status
 from caveman_tui.protocol.discovery import WorkerRecord, is_alive, live_workers, records
-from caveman_tui.traffic.control import WorkerClient
 from caveman_tui.traffic.source import SourceError
+
+if TYPE_CHECKING:
+    from caveman_tui.traffic.control import WorkerClient
+
+T = TypeVar("T")
 
 _START_SECONDS = 20.0
 _LOOK_SECONDS = 0.03
@@ -67,15 +72,22 @@ def port_is_taken(port: int, host: str = "127.0.0.1") -> bool:
         return bool(port) and probe.connect_ex((host, port)) == 0
 
 
+def ask(record: WorkerRecord, question: Callable[["WorkerClient"], Awaitable[T]]) -> T:
+    """One question to a worker and its answer. Raises traffic.source.SourceError. Not to be called on an event loop."""
+    # The client brings httpx, and that brings rich where it finds it: no library for a process that only serves.
+    from caveman_tui.traffic.control import WorkerClient
+
+    async def ask() -> T:
+        async with WorkerClient(record) as client:
+            return await question(client)
+
+    return asyncio.run(ask())
+
+
 def ask_status(record: WorkerRecord) -> Status:
     """What the worker says of itself. Raises WorkerProblem. Not to be called on an event loop."""
-
-    async def ask() -> Status:
-        async with WorkerClient(record) as client:
-            return await client.status()
-
     try:
-        return asyncio.run(ask())
+        return ask(record, lambda client: client.status())
     except SourceError as error:
         raise WorkerProblem(str(error)) from error
 

@@ -1,6 +1,5 @@
 """`exec`: runs a client with its requests going through the worker."""
 
-import asyncio
 import contextlib
 import os
 import shutil
@@ -19,9 +18,8 @@ import click
 from caveman_tui.cli._client_wiring import client_command, client_environment, client_of, local_port, obstacles
 from caveman_tui.cli._input import note
 from caveman_tui.cli._worker_options import WorkerOptions, worker_options
-from caveman_tui.cli._workers import WorkerProblem, ask_status, find_worker, port_is_taken, start_worker
+from caveman_tui.cli._workers import WorkerProblem, ask, ask_status, find_worker, port_is_taken, start_worker
 from caveman_tui.protocol.discovery import WorkerRecord
-from caveman_tui.traffic.control import WorkerClient
 from caveman_tui.traffic.source import SourceError
 
 PATIENCE_SECONDS = 20.0
@@ -53,7 +51,8 @@ def exec_command(command: tuple[str, ...], options: WorkerOptions) -> None:
         patience.remind()
     finally:
         if own:
-            _end(record)
+            with contextlib.suppress(SourceError):
+                ask(record, lambda worker: worker.stop())
     _leave_like(code)
 
 
@@ -149,15 +148,6 @@ def _leave_like(code: int) -> None:
         signal.signal(-code, signal.SIG_DFL)
     os.kill(os.getpid(), -code)
     raise SystemExit(128 - code)
-
-
-def _end(record: WorkerRecord) -> None:
-    async def ask() -> None:
-        async with WorkerClient(record) as client:
-            await client.stop()
-
-    with contextlib.suppress(SourceError):
-        asyncio.run(ask())
 
 
 class _Patience:

@@ -16,10 +16,9 @@ from caveman_tui import places
 from caveman_tui.cli._guardian import Guardian
 from caveman_tui.cli._input import note
 from caveman_tui.cli._worker_options import WorkerOptions, worker_options
-from caveman_tui.cli._workers import StartedWorker, WorkerProblem, ask_status, find_worker, port_is_taken, start_worker, the_worker
+from caveman_tui.cli._workers import StartedWorker, WorkerProblem, ask, ask_status, find_worker, port_is_taken, start_worker, the_worker
 from caveman_tui.config import Config, WorkerConfig
 from caveman_tui.protocol.discovery import WorkerRecord, clear, is_alive, read_record
-from caveman_tui.traffic.control import WorkerClient
 from caveman_tui.traffic.source import SourceError
 
 _STOP_SECONDS = 20.0
@@ -98,7 +97,7 @@ def stop_command(port: int | None) -> None:
     """End the running worker, once its running exchanges have ended."""
     record = the_worker(port, _config().port)
     try:
-        asyncio.run(_ask_to_stop(record))
+        ask(record, lambda client: client.stop())
     except SourceError:
         note(f"caveman-tui stop: the worker does not answer; process {record.pid} gets a signal instead.")
         with contextlib.suppress(ProcessLookupError):
@@ -191,11 +190,6 @@ def _tell_about_screens(record: WorkerRecord) -> None:
 
 def _config() -> Config:
     return WorkerOptions(config_path=places.config_file()).config()
-
-
-async def _ask_to_stop(record: WorkerRecord) -> None:
-    async with WorkerClient(record) as client:
-        await client.stop()
 
 
 def _wait_until_gone(record: WorkerRecord) -> bool:

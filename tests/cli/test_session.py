@@ -328,3 +328,9 @@ def test_the_worker_outlives_a_terminal_that_is_closed(cli: Any, wait_for: Any) 
     screen.wait(20)
     assert is_alive(record)
     assert cli.run("stop").returncode == 0
+
+
+def test_a_process_that_only_serves_imports_no_screen_and_no_client() -> None:
+    code = "import sys, caveman_tui.cli.session, caveman_tui.proxy.worker; print(*{'rich', 'textual', 'httpx'} & sys.modules.keys())"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout.strip() == ""
