@@ -9,7 +9,8 @@ import zstandard
 
 _STEP = 1024
 """Encoded bytes given to a decoder at a time: bounds what one call can inflate to, 128 KiB for each 4 bytes at worst (zstd)."""
-_BROTLI_OUTPUT = 256 * 1024
+_OUTPUT = 256 * 1024
+"""Decoded bytes of one piece, where the decoder lets us say so."""
 _FREE_BYTES = 1024 * 1024
 """The ratio limit holds from here on: small bodies of one repeated letter are no attack."""
 _RATIO_LIMIT = 250
@@ -49,19 +50,19 @@ class _Zlib:
                 self._inflater = zlib.decompressobj(31)
             self._started = True
             try:
-                piece = self._inflater.decompress(data, _BROTLI_OUTPUT)
+                piece = self._inflater.decompress(data, _OUTPUT)
             except zlib.error as error:
                 raise CodingError(f"its {self._name} data is broken ({error})") from None
             data = self._inflater.unconsumed_tail or self._inflater.unused_data
             if piece:
                 yield piece
-            if not data and len(piece) == _BROTLI_OUTPUT:
+            if not data and len(piece) == _OUTPUT:
                 yield from self._rest()
 
     def _rest(self) -> Iterator[bytes]:
         """What the inflater holds back although it took all input."""
         assert self._inflater is not None
-        while not self._inflater.eof and (piece := self._inflater.decompress(b"", _BROTLI_OUTPUT)):
+        while not self._inflater.eof and (piece := self._inflater.decompress(b"", _OUTPUT)):
             yield piece
 
     def finish(self) -> None:
@@ -77,12 +78,12 @@ class _Brotli:
     def feed(self, data: bytes) -> Iterator[bytes]:
         self._started = self._started or bool(data)
         try:
-            piece = self._decompressor.process(data, output_buffer_limit=_BROTLI_OUTPUT)
-            while piece:
-                yield piece
-                if self._decompressor.can_accept_more_data():
-                    break
-                piece = self._decompressor.process(b"", output_buffer_limit=_BROTLI_OUTPUT)
+            piece = self._decompressor.process(data, output_buffer_limit=_OUTPUT)
+            # It may have taken all input and still hold output back, or the other way round.
+            while piece or not self._decompressor.can_accept_more_data():
+                if piece:
+                    yield piece
+                piece = self._decompressor.process(b"", output_buffer_limit=_OUTPUT)
         except brotli.error as error:
             raise CodingError(f"its br data is broken ({error})") from None
 

@@ -90,7 +90,15 @@ class _Exchange:
     async def _forward(self) -> web.StreamResponse:
         self._check_origin()
         self.route = self._route()
-        dialect = self.route.dialect if self._may_be_read() else None
+        held = await self._to_provider(self.route)
+        # The body of the request is not needed any more, and streams may take minutes.
+        self.holding.release()
+        assert self.answer is not None
+        return await self._pass_on(self.answer, held)
+
+    async def _to_provider(self, target: Route) -> tuple[bytes, ...]:
+        """Send the request; `answer` is then set. Returns what was read of the answer's body."""
+        dialect = target.dialect if self._may_be_read(target) else None
         if dialect is None:
             return await self._stream_through(self._streamed_body())
         length = self.request.content_length
@@ -114,7 +122,7 @@ class _Exchange:
             raise NotForwarded(
                 OwnError(403, "foreign-host", "the request names another host than this machine.", "Use http://127.0.0.1 and the port.")
             )
-        if self.fields.get("upgrade", "").lower() == "websocket":
+        if "websocket" in self.fields.get("upgrade", "").lower():
             raise NotForwarded(OwnError(426, "no-websocket", "WebSockets are not forwarded.", "Use HTTP with server-sent events."))
         if not self.target.startswith("/"):
             raise NotForwarded(OwnError(400, "bad-target", f"the request target '{self.target[:80]}' can't be sent on.", "Use a path."))
@@ -127,10 +135,9 @@ class _Exchange:
                 OwnError(502, "no-upstream", f"no {missing} upstream is configured.", "Add one to the config file.")
             ) from missing
 
-    def _may_be_read(self) -> bool:
+    def _may_be_read(self, target: Route) -> bool:
         """Whether the body is JSON that nothing vouches for."""
-        assert self.route is not None
-        if self.route.dialect is None:
+        if target.dialect is None:
             return False
         kind = self.fields.get("content-type", "application/json")
         if "json" not in kind.lower():
@@ -167,21 +174,21 @@ class _Exchange:
 
     # The two ways out
 
-    async def _stream_through(self, body: Body) -> web.StreamResponse:
+    async def _stream_through(self, body: Body) -> tuple[bytes, ...]:
         self._start()
         assert self.route is not None
         fields = headers.to_provider(self.request.raw_headers)
         self.recording.keep(self.shared.log.keep_headers, headers.shown_raw(self.request.raw_headers))
         self.answer = await self.shared.provider.send(self.request.method, self.route, fields, body)
-        return await self._pass_on(self.answer, ())
+        return ()
 
-    async def _edited(self, encoded: bytes, dialect: Dialect) -> web.StreamResponse:
+    async def _edited(self, encoded: bytes, dialect: Dialect) -> tuple[bytes, ...]:
         shared, recording = self.shared, self.recording
-        examined = await shared.transformer.examine(encoded, self.fields, dialect, recording)
+        examined = await shared.transformer.examine(encoded, self.fields, dialect, recording, self.holding.take)
         self._start(examined.model, examined.identity, len(encoded))
         if examined.body is None:
             self.answer = await self._send(Prepared(examined))
-            return await self._pass_on(self.answer, ())
+            return ()
         settings = shared.settings()
         policy = shared.conversations.policy_for(examined.identity, dialect, settings, examined.has_tools, time.time())
         if shared.conversations.shrinker_changed(examined.identity):
@@ -192,9 +199,7 @@ class _Exchange:
             )
         prepared = await shared.transformer.prepare(examined, dialect, self.client, policy, recording)
         told = shared.summaries.begin(prepared, dialect, recording)
-        held = await self._send_until_accepted(prepared, told)
-        assert self.answer is not None
-        return await self._pass_on(self.answer, held)
+        return await self._send_until_accepted(prepared, told)
 
     async def _send_until_accepted(self, prepared: Prepared, told: Told) -> tuple[bytes, ...]:
         """Send, and after a 400 that our edits may have caused send again, twice at most. Returns what was read of the last answer.
@@ -236,14 +241,11 @@ class _Exchange:
     async def _send(self, prepared: Prepared, sent: Callable[[], None] = lambda: None) -> aiohttp.ClientResponse:
         assert self.route is not None
         fields, edits = self._fields_for(prepared)
-        if prepared.examined.body is not None:
-            self.recording.keep(
-                self.shared.log.keep_request,
-                prepared.examined.body,
-                prepared.edits,
-                headers.shown_raw(self.request.raw_headers),
-                edits,
-            )
+        shown, log, body = headers.shown_raw(self.request.raw_headers), self.shared.log, prepared.examined.body
+        if body is None:
+            self.recording.keep(log.keep_headers, shown)
+        else:
+            self.recording.keep(log.keep_request, body, prepared.edits, shown, edits)
         return await self.shared.provider.send(self.request.method, self.route, fields, prepared.outgoing, sent)
 
     def _fields_for(self, prepared: Prepared) -> tuple[CIMultiDict[str], tuple[str, ...]]:
@@ -283,7 +285,6 @@ class _Exchange:
 
     async def _pass_on(self, answer: aiohttp.ClientResponse, held: tuple[bytes, ...]) -> web.StreamResponse:
         assert self.route is not None
-        self.holding.release()
         dialect = self.route.dialect
         self.recording.responding(answer.status)
         self.response = response = PassedOn(answer)

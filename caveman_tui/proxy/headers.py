@@ -117,7 +117,11 @@ def _breaks_framing(value: str) -> bool:
 
 
 def _text(raw: bytes) -> str:
-    return raw.decode("utf-8", "surrogateescape")
+    """aiohttp writes UTF-8 only, so the rare field in the older ISO 8859-1 goes on as the same text in UTF-8."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
 
 
 def _printable(text: str) -> str:

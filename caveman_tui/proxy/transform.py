@@ -99,12 +99,17 @@ class Transformer:
         self._decoded_limit = decoded_limit
         self.threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="transform")
 
-    async def examine(self, encoded: bytes, headers: Mapping[str, str], dialect: Dialect, recording: Recording) -> Examined:
-        """Decode a body and read whose it is. Never raises but for cancellation."""
+    async def examine(
+        self, encoded: bytes, headers: Mapping[str, str], dialect: Dialect, recording: Recording, take: Callable[[int], bool]
+    ) -> Examined:
+        """Decode a body and read whose it is; `take` asks for the memory of a decoded copy. Never raises but for cancellation."""
         coding = headers.get("content-encoding", "")
         body: bytes | None = encoded
         if codings.names(coding):
             body = await self._decode(encoded, coding, recording)
+            if body is not None and not take(len(body)):
+                recording.warn("body-over-budget", "all bodies under way together pass their budget", "the request went out as it came")
+                body = None
         if body is None:
             return Examined(encoded=encoded, content_encoding=coding, body=None, identity=Identity())
         try:

@@ -134,6 +134,10 @@ class ProviderClient:
             data = cut(body, sent)
         else:
             data = body() if body is not None else None
+        if proxy is not None and url.scheme == "http":
+            # There is no tunnel that would carry them.
+            headers = headers.copy()
+            headers.update(proxy.headers)
         return await self._session.request(
             method,
             url,

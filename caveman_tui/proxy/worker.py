@@ -69,6 +69,11 @@ class Worker:
         """Bytes of bodies held for editing at this moment."""
         return self._budget.used
 
+    @property
+    def stopping(self) -> bool:
+        """Whether no new requests are taken any more."""
+        return self._proxy is not None and self._proxy.stopping
+
     async def start(self) -> None:
         """Listen. Raises StartProblem, and then nothing stays open."""
         if not is_loopback(self.config.host):
@@ -161,7 +166,7 @@ class Worker:
         self._started_at = time.time()
         # The port takes connections from here on, so whoever finds the record may connect; the control API ends after the proxy.
         await self._start_control(conversations)
-        proxy = server.ProxyServer(
+        self._proxy = proxy = server.ProxyServer(
             Forwarder(
                 log=self.log,
                 conversations=conversations,
@@ -173,7 +178,7 @@ class Worker:
                 client_kind=_client_kind,
                 budget=self._budget,
                 editable_limit=config.editable_body_limit_bytes,
-                stopping=lambda: proxy.stopping,
+                stopping=lambda: self.stopping,
             ),
             stop_seconds=self._stop_seconds,
         )

@@ -1,0 +1,170 @@
+"""Starting, stopping, and what the worker says of itself."""
+
+import asyncio
+import socket
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from caveman_tui import places
+from caveman_tui.config import WorkerConfig
+from caveman_tui.core.policy import ShrinkMode
+from caveman_tui.protocol import discovery, events
+from caveman_tui.protocol.control import Upstream
+from caveman_tui.protocol.events import Settings
+from caveman_tui.proxy.control_socket import has_unix_sockets
+from caveman_tui.proxy.worker import StartProblem, Worker
+from tests.proxy.conftest import Bench, StartBench
+from tests.proxy.provider import Exchange
+
+MESSAGES = "/v1/messages"
+
+
+async def _problem(config: WorkerConfig) -> StartProblem:
+    with pytest.raises(StartProblem) as caught:
+        await Worker(config).start()
+    return caught.value
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.0.1", "example.com", ""])
+async def test_only_loopback_is_listened_on(host: str) -> None:
+    assert (await _problem(WorkerConfig(host=host, port=0))).code == "not-loopback"
+
+
+async def test_a_taken_port_is_told() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        problem = await _problem(WorkerConfig(port=other.getsockname()[1]))
+    assert problem.code == "port-taken"
+    assert str(other) not in str(problem) and "--port" in problem.todo
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+async def test_an_upstream_that_is_the_worker_itself_is_found_at_the_start(host: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    own = Upstream(name="mine", base_url=f"http://{host}:{port}", dialect="anthropic")
+    problem = await _problem(WorkerConfig(port=port, upstreams=(own,)))
+    assert problem.code == "own-upstream"
+    assert "'mine'" in problem.what
+    with socket.create_server(("127.0.0.1", port)):
+        pass
+
+
+async def test_bad_certificates_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NODE_EXTRA_CA_CERTS", "/nowhere/ca.pem")
+    assert (await _problem(WorkerConfig(port=0))).code == "certificates"
+
+
+async def test_it_can_be_found_while_it_runs_and_not_after(bench: Bench) -> None:
+    (record,) = discovery.live_workers(places.state_dir())
+    assert (record.port, record.instance) == (bench.worker.port, bench.worker.log.instance)
+    await bench.worker.stop()
+    assert discovery.live_workers(places.state_dir()) == []
+    assert list(places.state_dir().glob("worker-*.json")) == []
+    with socket.create_server(("127.0.0.1", bench.worker.port)):
+        pass
+
+
+async def test_its_status(bench: Bench) -> None:
+    await bench.post(MESSAGES, b'{"model":"m"}')
+    status = bench.worker.status()
+    assert (status.port, status.exchanges, status.open_exchanges) == (bench.worker.port, 1, 0)
+    assert status.seq == bench.worker.log.seq > 0
+    assert status.store.problem == ""
+    assert msgspec.json.decode(msgspec.json.encode(status))["settings"]["shrink"] == "measure"
+
+
+@pytest.mark.skipif(not has_unix_sockets(), reason="this system has no Unix sockets")
+async def test_its_control_socket_is_private(bench: Bench) -> None:
+    (path,) = places.runtime_dir().glob("*.sock")
+    assert path.name == f"worker-{bench.worker.port}.sock"
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+async def test_running_exchanges_get_time_to_end(start_bench: StartBench) -> None:
+    bench = await start_bench(stop_seconds=10.0)
+    go_on = asyncio.Event()
+
+    async def answer(exchange: Exchange) -> None:
+        await go_on.wait()
+        await exchange.reply(b'{"late":1}')
+
+    bench.provider.answer = answer
+    client = await bench.connect()
+    await client.send(f"POST {MESSAGES} HTTP/1.1", "Content-Type: application/json", body=b"{}")
+    await bench.until(lambda: bool(bench.provider.seen))
+    stopping = asyncio.create_task(bench.worker.stop())
+    await bench.until(lambda: bench.worker.stopping)
+    with pytest.raises(ConnectionError):
+        await asyncio.open_connection("127.0.0.1", bench.worker.port)
+    go_on.set()
+    assert (await client.receive()).body == b'{"late":1}'
+    await stopping
+    assert bench.exchange.state == "done"
+
+
+async def test_exchanges_that_take_longer_are_broken_off(start_bench: StartBench) -> None:
+    bench = await start_bench(stop_seconds=0.05)
+
+    async def answer(exchange: Exchange) -> None:
+        await exchange.begin_stream()
+        await exchange.chunk(b"data: {}\n\n")
+        await exchange.closed_by_peer()
+
+    bench.provider.answer = answer
+    client = await bench.connect()
+    await client.send(f"POST {MESSAGES} HTTP/1.1", "Content-Type: application/json", body=b"{}")
+    await client.head()
+    await client.chunk()
+    await bench.worker.stop()
+    assert await client.reader.read() == b""
+    assert (bench.exchange.state, bench.exchange.note) == ("broken", "The worker was stopped.")
+
+
+async def test_it_ends_when_nobody_uses_it(start_bench: StartBench) -> None:
+    bench = await start_bench(idle_stop_seconds=0.05)
+    async with asyncio.timeout(10):
+        await bench.worker.wait()
+
+
+async def test_it_stays_while_a_screen_follows_or_an_exchange_runs(start_bench: StartBench) -> None:
+    bench = await start_bench(idle_stop_seconds=0.05)
+    bench.worker.log.followers = 1
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.3):
+            await bench.worker.wait()
+    bench.worker.log.followers = 0
+    async with asyncio.timeout(10):
+        await bench.worker.wait()
+
+
+async def test_pins_outlive_it(start_bench: StartBench) -> None:
+    body = (
+        b'{"tools":[{"name":"a","input_schema":{}}],"metadata":{"user_id":"user_0_account__session_1-2"},'
+        b'"messages":[{"role":"user","content":"x"}]}'
+    )
+    first = await start_bench(settings=Settings(shrink=ShrinkMode.OFF))
+    await first.post(MESSAGES, body)
+    await first.worker.stop()
+    second = await start_bench(port=first.worker.port, settings=Settings(shrink=ShrinkMode.MEASURE))
+    await second.post(MESSAGES, body)
+    assert second.exchange.tools == ()
+    assert second.exchange.conversation == "1-2"
+
+
+async def test_a_state_directory_that_cannot_be_used_costs_no_request(
+    start_bench: StartBench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    monkeypatch.setenv("CAVEMAN_TUI_STATE", str(blocked / "state"))
+    bench = await start_bench()
+    assert (await bench.post(MESSAGES, b"{}")).status == 200
+    assert set(bench.warnings) == {"state-not-kept"}
+
+
+async def test_a_changed_setting_is_told(bench: Bench) -> None:
+    bench.worker.change_settings(Settings(shrink=ShrinkMode.OFF))
+    assert bench.of(events.SettingsChanged)[0].settings.shrink is ShrinkMode.OFF
+    assert bench.worker.status().settings.shrink is ShrinkMode.OFF
