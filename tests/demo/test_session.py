@@ -132,7 +132,9 @@ async def test_after_a_long_loop_and_a_pause_the_next_prompt_reads_up_to_the_old
         received = item.received[0]
         if received.bill is not None and item is not last:
             without.publish(without.bill(json.loads(received.body), received.at))
-    assert without.bill(json.loads(last.sent.body), last.received[0].at).read_up_to == "system.2"
+    unanchored = json.loads(last.received[0].body)
+    del unanchored["messages"][0]["content"][1]["cache_control"]
+    assert without.bill(unanchored, last.received[0].at).read_up_to == "system.2"
 
 
 def test_the_session_behind_the_screen_ends_with_its_standard_input() -> None:
