@@ -26,11 +26,11 @@ class Guardian:
         self,
         record: WorkerRecord,
         process: "subprocess.Popen[bytes] | None",
-        restart: Callable[[int], StartedWorker],
+        restart: Callable[[WorkerRecord], StartedWorker],
         *,
         look_seconds: float = _LOOK_SECONDS,
     ) -> None:
-        """`process` where this program started the worker; `restart` starts one on the port it is given."""
+        """`process` where this program started the worker; `restart` starts the successor of the one it is given."""
         self.record = record
         self.restarts = 0
         self._process = process
@@ -59,7 +59,7 @@ class Guardian:
             if left is None or not self._may_try():
                 return
             try:
-                started = self._restart(self.record.port)
+                started = self._restart(left)
             except WorkerProblem:
                 continue
             self.record, self._process = started.record, started.process

@@ -56,8 +56,7 @@ def run_command(options: WorkerOptions, ascii_only: bool, no_mouse: bool, light:
         record = started.record
     else:
         _tell_about_running(record, options)
-    # The successor of a worker that died must not go to another port, whatever was asked for at first.
-    with Guardian(record, started.process if started else None, lambda port: start_worker(options.with_flags(port=port))):
+    with Guardian(record, started.process if started else None, lambda dead: start_worker(_like(dead, options))):
         code = _open_screen(record, options.config(), ascii_only=ascii_only, no_mouse=no_mouse, light=light)
     raise SystemExit(code)
 
@@ -105,6 +104,22 @@ def stop_command(port: int | None) -> None:
     if not _wait_until_gone(record):
         raise WorkerProblem(f"The worker on port {record.port} (process {record.pid}) still runs. 'kill -9 {record.pid}' ends it at once.")
     note(f"The worker on port {record.port} has ended.")
+
+
+def _like(dead: WorkerRecord, options: WorkerOptions) -> WorkerOptions:
+    """Options for a worker that takes the place of a dead one: its port, its settings as they were last, its upstreams.
+
+    The screen may have joined a worker that was started with other options than its own.
+    """
+    default = {upstream.dialect: upstream.base_url for upstream in reversed(dead.upstreams) if not upstream.path_prefix}
+    return options.with_flags(
+        port=dead.port,
+        upstream_anthropic=default.get("anthropic"),
+        upstream_openai=default.get("openai"),
+        loop_ttl=dead.settings.loop_ttl,
+        shrink=dead.settings.shrink,
+        level=dead.settings.level,
+    )
 
 
 async def _serve(config: WorkerConfig) -> int:

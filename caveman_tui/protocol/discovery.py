@@ -8,6 +8,9 @@ from pathlib import Path
 
 import msgspec
 
+from caveman_tui.protocol.control import Upstream
+from caveman_tui.protocol.events import Settings
+
 _CONNECT_SECONDS = 1.0
 
 
@@ -27,6 +30,9 @@ class WorkerRecord(msgspec.Struct, frozen=True, kw_only=True):
     control_port: int = 0
     token: str = ""
     """Bearer token of the control API on loopback TCP."""
+    settings: Settings = Settings()
+    """As they are now: what a successor starts with when this worker dies."""
+    upstreams: tuple[Upstream, ...] = ()
 
     @property
     def url(self) -> str:

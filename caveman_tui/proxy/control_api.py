@@ -127,6 +127,8 @@ class ControlApi:
             socket=str(self.socket_path or ""),
             control_port=self.port,
             token=self.token,
+            settings=status.settings,
+            upstreams=status.upstreams,
         )
         try:
             await asyncio.to_thread(write_record, self._records, record)
@@ -238,6 +240,8 @@ class ControlApi:
         change = _message(await request.read(), SettingsChange)
         settings = change.applied_to(self._worker.status().settings)
         self._worker.change_settings(settings)
+        if self._record is not None:
+            await self._leave_record()
         return _json(settings)
 
     async def _stop(self, _: web.Request) -> web.Response:

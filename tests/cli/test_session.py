@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from caveman_tui import places
 from caveman_tui.cli import main, session
-from caveman_tui.core.policy import ShrinkMode
+from caveman_tui.core.policy import LoopTtlMode, ShrinkMode
 from caveman_tui.protocol.control import ConversationList, Status
 from caveman_tui.protocol.discovery import WorkerRecord, is_alive, process_exists, read_record, records
 from caveman_tui.traffic.control import WorkerClient
@@ -174,6 +174,7 @@ def test_under_run_a_killed_worker_comes_back_on_its_port_and_outlives_the_scree
         seen.append(record)
         assert os.getsid(record.pid) == record.pid, "the worker belongs to a session of its own"
         assert _ask(record, WorkerClient.status).settings.shrink is ShrinkMode.APPLY
+        _ask(record, lambda client: client.change_settings(loop_ttl=LoopTtlMode.OFF))
         os.kill(record.pid, signal.SIGKILL)
 
         def successor() -> WorkerRecord | None:
@@ -190,7 +191,8 @@ def test_under_run_a_killed_worker_comes_back_on_its_port_and_outlives_the_scree
     first, second = seen
     assert (second.port, second.socket) == (first.port, first.socket)
     status: Status = _ask(second, WorkerClient.status)
-    assert status.settings.shrink is ShrinkMode.APPLY
+    assert (status.settings.shrink, status.settings.loop_ttl) == (ShrinkMode.APPLY, LoopTtlMode.OFF)
+    assert provider.url in {upstream.base_url for upstream in status.upstreams}
     log = places.state_dir() / "worker-0.log"
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
     assert CliRunner().invoke(main, ["stop"]).exit_code == 0
@@ -212,7 +214,7 @@ def test_a_worker_that_is_stopped_under_run_stays_ended(cli: Any, wait_for: Any,
 
 
 def test_run_joins_a_worker_that_runs_already_and_guards_it(cli: Any, wait_for: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    process, running = cli.serve("--port", str(_free_port()))
+    process, running = cli.serve("--port", str(_free_port()), "--upstream-openai", "http://127.0.0.1:9")
     seen: list[WorkerRecord] = []
 
     def screen(record: WorkerRecord, *_: object, **__: object) -> int:
@@ -232,6 +234,7 @@ def test_run_joins_a_worker_that_runs_already_and_guards_it(cli: Any, wait_for: 
     assert f"A worker of yours already runs on port {running.port}" in ended.output
     assert "It keeps the settings" in ended.output
     assert seen[0] == running and seen[1].port == running.port and process_exists(seen[1].pid)
+    assert (seen[1].upstreams, seen[1].settings) == (running.upstreams, running.settings)
 
 
 def _other(record: WorkerRecord) -> WorkerRecord | None:

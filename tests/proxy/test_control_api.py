@@ -344,6 +344,9 @@ async def test_a_worker_is_found_by_its_record_while_it_runs(socket_path: Path, 
     assert (record.instance, record.port, record.socket) == (harness.log.instance, 1, str(socket_path))
     async with WorkerClient(record) as client:
         assert (await client.status()).instance == record.instance
+        await client.change_settings(shrink=ShrinkMode.APPLY)
+    (record,) = live_workers(tmp_path)
+    assert record.settings == Settings(shrink=ShrinkMode.APPLY)
     await harness.api.stop()
     assert list(records(tmp_path)) == []
 
