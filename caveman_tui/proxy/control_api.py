@@ -189,8 +189,15 @@ class ControlApi:
             self._log.followers -= 1
         return response
 
-    async def _exchanges(self, _: web.Request) -> web.Response:
-        return _json_bytes(self._log.exchange_list())
+    async def _exchanges(self, request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"content-type": "application/json"})
+        pieces = self._log.exchange_list()
+        await response.prepare(request)
+        for piece in pieces:
+            await response.write(piece)
+            # A reader that keeps up would never make `write` wait, and streams to clients must get their turn.
+            await asyncio.sleep(0)
+        return response
 
     async def _exchange(self, request: web.Request) -> web.Response:
         detail = self._log.detail(request.match_info["id"])

@@ -20,6 +20,7 @@ from caveman_tui.proxy.event_ring import EventRing
 
 _BODY_BUDGET_BYTES = 256 * 1024 * 1024
 _EXCHANGE_LIMIT = 10_000
+_PIECE_BYTES = 256 * 1024
 
 _encoder = msgspec.json.Encoder()
 _record_decoder = msgspec.json.Decoder(Exchange)
@@ -131,11 +132,11 @@ class ExchangeLog:
         for record in self._records.values():
             yield _record_decoder.decode(record) if isinstance(record, bytes) else record
 
-    def exchange_list(self) -> bytes:
-        """`protocol.control.ExchangeList` as JSON."""
-        pieces = [record if isinstance(record, bytes) else _encoder.encode(record) for record in self._records.values()]
+    def exchange_list(self) -> Iterator[bytes]:
+        """`protocol.control.ExchangeList` as JSON, as of now, in pieces of some hundred KB: the whole may be tens of MB."""
         head = _encoder.encode({"instance": self.instance, "seq": self.seq})
-        return head[:-1] + b',"exchanges":[' + b",".join(pieces) + b"]}"
+        records = [record if isinstance(record, bytes) else _encoder.encode(record) for record in self._records.values()]
+        return _pieces(head[:-1] + b',"exchanges":[', records)
 
     def close(self) -> None:
         """End the compressing thread; what it hasn't started stays as it is."""
@@ -172,3 +173,14 @@ class ExchangeLog:
                 return
             del self._records[oldest]
             self.bodies.drop(oldest)
+
+
+def _pieces(head: bytes, records: list[bytes]) -> Iterator[bytes]:
+    pending, size = [head], len(head)
+    for number, record in enumerate(records):
+        pending.append(b"," + record if number else record)
+        size += len(record)
+        if size >= _PIECE_BYTES:
+            yield b"".join(pending)
+            pending, size = [], 0
+    yield b"".join([*pending, b"]}"])

@@ -77,14 +77,26 @@ async def test_the_list_is_what_the_protocol_says_it_is() -> None:
     ended = _whole_exchange(log)
     running = log.new_id()
     log.emit(events.ExchangeStarted(id=running, method="POST", path="/v1/messages"))
-    listing = msgspec.json.decode(log.exchange_list(), type=ExchangeList)
+    listing = msgspec.json.decode(b"".join(log.exchange_list()), type=ExchangeList)
     assert (listing.instance, listing.seq) == (log.instance, 6)
     assert [exchange.id for exchange in listing.exchanges] == [ended, running]
     assert list(listing.exchanges) == list(log.exchanges())
 
 
+async def test_a_long_list_comes_in_pieces_and_is_of_one_moment() -> None:
+    log = _log()
+    ids = [_whole_exchange(log, model="m" * 2000) for _ in range(400)]
+    pieces = log.exchange_list()
+    first = next(pieces)
+    _whole_exchange(log)
+    rest = list(pieces)
+    assert len(rest) > 1 and all(len(piece) < 512 * 1024 for piece in (first, *rest))
+    listing = msgspec.json.decode(first + b"".join(rest), type=ExchangeList)
+    assert (listing.seq, [exchange.id for exchange in listing.exchanges]) == (2000, ids)
+
+
 def test_an_empty_list_is_a_list() -> None:
-    assert msgspec.json.decode(_log().exchange_list(), type=ExchangeList).exchanges == ()
+    assert msgspec.json.decode(b"".join(_log().exchange_list()), type=ExchangeList).exchanges == ()
 
 
 async def test_the_oldest_ended_exchanges_are_forgotten_and_running_ones_never() -> None:
