@@ -198,7 +198,7 @@ class _Exchange:
                 "the provider's cache of the conversation is written again once",
             )
         prepared = await shared.transformer.prepare(examined, dialect, self.client, policy, recording)
-        told = shared.summaries.begin(prepared, dialect, recording)
+        told = Told(shared.summaries, prepared, dialect, recording)
         return await self._send_until_accepted(prepared, told)
 
     async def _send_until_accepted(self, prepared: Prepared, told: Told) -> tuple[bytes, ...]:
@@ -206,7 +206,7 @@ class _Exchange:
 
         What was undone is remembered for the conversation only where the more timid form was accepted: else the fault was not ours.
         """
-        self.answer = await self._send(prepared, told.forwarded)
+        self.answer = await self._send(prepared, told)
         held: tuple[bytes, ...] = ()
         undone: frozenset[EditKind] = frozenset()
         while self.answer.status == refusals.REFUSED and prepared.edits:
@@ -238,15 +238,31 @@ class _Exchange:
                 self.shared.conversations.refuse_tools(identity)
         return held
 
-    async def _send(self, prepared: Prepared, sent: Callable[[], None] = lambda: None) -> aiohttp.ClientResponse:
+    async def _send(self, prepared: Prepared, told: Told | None = None) -> aiohttp.ClientResponse:
         assert self.route is not None
         fields, edits = self._fields_for(prepared)
+        recorded = False
+
+        def record() -> None:
+            """Once the bytes are on their way; or when they could not be sent."""
+            nonlocal recorded
+            if not recorded:
+                recorded = True
+                self._keep(prepared, edits)
+                if told is not None:
+                    told.forwarded()
+
+        try:
+            return await self.shared.provider.send(self.request.method, self.route, fields, prepared.outgoing, record)
+        finally:
+            record()
+
+    def _keep(self, prepared: Prepared, header_edits: tuple[str, ...]) -> None:
         shown, log, body = headers.shown_raw(self.request.raw_headers), self.shared.log, prepared.examined.body
         if body is None:
             self.recording.keep(log.keep_headers, shown)
         else:
-            self.recording.keep(log.keep_request, body, prepared.edits, shown, edits)
-        return await self.shared.provider.send(self.request.method, self.route, fields, prepared.outgoing, sent)
+            self.recording.keep(log.keep_request, body, prepared.edits, shown, header_edits)
 
     def _fields_for(self, prepared: Prepared) -> tuple[CIMultiDict[str], tuple[str, ...]]:
         """The header fields that fit the body, and what was changed in them, a sentence each."""

@@ -4,7 +4,9 @@ A deny-list decides: an unknown field passes, with its name as it was spelled, i
 first, and of two fields whose names differ in case only it keeps one, so each name is brought to its first spelling.
 """
 
+import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from multidict import CIMultiDict
 
@@ -34,6 +36,9 @@ _SECRET_NAMES = frozenset({"authorization", "proxy-authorization", "cookie", "se
 _SECRET_ENDINGS = ("-token", "-key", "-secret", "-authorization", "-cookie", "-password")
 _SECRET_QUERY = frozenset({"key", "api_key", "api-key", "apikey", "token", "access_token", "auth", "secret", "sig", "signature", "code"})
 REDACTED = "[redacted]"
+
+_BREAKS_FRAMING = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]").search
+"""Control characters in a value, which no HTTP library will write."""
 
 INTEGRITY = frozenset({"content-digest", "content-md5", "digest", "repr-digest", "signature", "signature-input", "x-amz-content-sha256"})
 """Fields that vouch for the body's bytes: a body that carries one is not edited."""
@@ -71,6 +76,7 @@ def shown_raw(raw: RawHeaders) -> tuple[HeaderField, ...]:
     return shown((_text(name), _text(value)) for name, value in raw)
 
 
+@lru_cache(1024)
 def is_secret(name: str) -> bool:
     """Whether a field of this name may hold a credential."""
     lower = name.lower()
@@ -96,7 +102,7 @@ def _passing(raw: RawHeaders, denied: frozenset[str]) -> CIMultiDict[str]:
     for raw_name, raw_value in raw:
         name, value = _text(raw_name), _text(raw_value)
         lower = name.lower()
-        if lower in denied or _breaks_framing(value):
+        if lower in denied or _BREAKS_FRAMING(value):
             continue
         fields.add(spelling.setdefault(lower, name), value)
     return fields
@@ -106,14 +112,11 @@ def _named_by_connection(raw: RawHeaders) -> frozenset[str]:
     """Fields that `Connection` declares to be of this hop only; `content-length` can't be one of them."""
     named: set[str] = set()
     for name, value in raw:
-        if name.lower() == b"connection":
+        if len(name) == len(b"connection") and name.lower() == b"connection":
             named.update(token.strip().lower() for token in _text(value).split(","))
+    if not named:
+        return frozenset()
     return frozenset(named - {"content-length", "content-encoding", "content-type", "authorization", "host"})
-
-
-def _breaks_framing(value: str) -> bool:
-    """Control characters, which no HTTP library will write."""
-    return any((char < " " and char != "\t") or char == "\x7f" for char in value)
 
 
 def _text(raw: bytes) -> str:
@@ -125,4 +128,4 @@ def _text(raw: bytes) -> str:
 
 
 def _printable(text: str) -> str:
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -1,6 +1,7 @@
 """What counts as this machine: for the address to listen on, and for the names that clients may call it by."""
 
 import ipaddress
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 
@@ -14,6 +15,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+@lru_cache(256)
 def authority_is_loopback(authority: str) -> bool:
     """Whether a `Host` value, with or without a port, names this machine.
 

@@ -40,12 +40,6 @@ class Summaries:
         self._counts: OrderedDict[_CountKey, _Counts] = OrderedDict()
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def begin(self, prepared: Prepared, dialect: Dialect, recording: Recording) -> "Told":
-        """Tell of a prepared request; the rest follows once `forwarded` was called on the result."""
-        told = Told(self, prepared, dialect, recording)
-        told.tell()
-        return told
-
     async def close(self) -> None:
         """Wait for what is being computed."""
         if self._tasks:
@@ -90,7 +84,7 @@ class Summaries:
 
 
 class Told:
-    """What was told of one exchange so far."""
+    """What is told of the rewrite of one exchange."""
 
     def __init__(self, summaries: Summaries, prepared: Prepared, dialect: Dialect, recording: Recording) -> None:
         self._summaries = summaries
@@ -98,7 +92,7 @@ class Told:
         self._dialect = dialect
         self._recording = recording
         self._forwarded = False
-        self._digests = {change.pointer: summaries.keep(change) for change in prepared.rewrite.tools} if prepared.rewrite else {}
+        self._digests: dict[str, str] = {}
 
     def tell(self) -> None:
         """Emit what is known now."""
@@ -113,9 +107,10 @@ class Told:
         self.tell()
 
     def forwarded(self) -> None:
-        """The request is on its way: now the rest may take its time."""
+        """The request is on its way: tell what is known, and let the rest take its time. Calling it again does nothing."""
         if not self._forwarded:
             self._forwarded = True
+            self.tell()
             self._summaries.run(self._complete())
 
     async def _complete(self) -> None:
@@ -123,7 +118,7 @@ class Told:
         try:
             more = await self._fill_in_markers()
             for change in self._prepared.rewrite.tools if self._prepared.rewrite else ():
-                digest = self._digests[change.pointer]
+                digest = self._digest(change)
                 if self._summaries.counts(change, digest) is None:
                     await self._summaries.count(change, digest, stored=change.pointer in self._prepared.handles)
                     more = True
@@ -160,8 +155,13 @@ class Told:
             bytes_after=length,
         )
 
+    def _digest(self, change: ToolsChange) -> str:
+        if change.pointer not in self._digests:
+            self._digests[change.pointer] = self._summaries.keep(change)
+        return self._digests[change.pointer]
+
     def _summary(self, change: ToolsChange) -> ToolsSummary:
-        catalog, digest = change.catalog, self._digests[change.pointer]
+        catalog, digest = change.catalog, self._digest(change)
         before, after = self._summaries.counts(change, digest) or (None, None)
         return ToolsSummary(
             pointer=change.pointer,
