@@ -210,3 +210,30 @@ async def test_the_same_session_gives_the_same_bytes() -> None:
             runs.append([(r.sent_headers, bytes(r.sent)) for r in provider.received])
     assert runs[0] == runs[1]
     assert runs[0][0] != runs[0][1], "an id is not given twice"
+
+
+async def test_a_compressed_stream_can_be_read_as_it_comes() -> None:
+    script = Turns((Reply((Text("word " * 100),), compressed=True, ending=Ending.HELD, ends_after=4),))
+    async with (
+        Provider(script).running() as provider,
+        aiohttp.ClientSession(headers={"accept-encoding": "gzip"}) as session,
+        session.post(f"{provider.url}/v1/messages", json=ASK | {"stream": True}) as response,
+    ):
+        assert response.headers["content-encoding"] == "gzip"
+        await response.content.readuntil(b"text_delta")
+    async with Provider(script).running() as provider, aiohttp.ClientSession(headers={"accept-encoding": "br"}) as session:
+        for body in (ASK, ASK | {"stream": False}):
+            async with session.post(f"{provider.url}/v1/messages", json=body) as response:
+                assert "content-encoding" not in response.headers
+                assert (await response.json())["content"][0]["text"] == "word " * 100
+
+
+async def test_each_dialect_has_its_own_list_of_models_and_its_own_errors() -> None:
+    anthropic_headers = {"authorization": "Bearer k", "anthropic-version": "2023-06-01"}
+    async with Provider().running() as provider, aiohttp.ClientSession() as session:
+        for headers, first in ((anthropic_headers, "claude-opus-5"), ({"authorization": "Bearer k"}, "gpt-5")):
+            async with session.get(f"{provider.url}/v1/models", headers=headers) as listed:
+                assert (await listed.json())["data"][0]["id"] == first
+        async with session.get(f"{provider.url}/v1/models/none", headers={"authorization": "Bearer k"}) as missing:
+            assert (missing.status, (await missing.json())["error"]["type"]) == (404, "not_found_error")
+            assert "x-request-id" in missing.headers

@@ -11,6 +11,11 @@ def event(data: dict[str, Any], *, name: str = "", padding: int = 0) -> bytes:
     return f"{head}data: {compact(data)}{' ' * padding}\n\n".encode("utf-8", "surrogatepass")
 
 
+def comment(text: str) -> bytes:
+    """A line that clients pass over."""
+    return f": {text}\n\n".encode()
+
+
 def compact(value: object) -> str:
     """JSON without white space, other scripts unescaped."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

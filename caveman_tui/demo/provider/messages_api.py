@@ -5,6 +5,7 @@ from typing import Any
 
 from caveman_tui.demo.provider.event_stream import compact, event, pieces
 from caveman_tui.demo.provider.identifiers import made_id, sign
+from caveman_tui.demo.provider.models import MODEL_IDS
 from caveman_tui.demo.provider.prefix import Json, estimate_tokens
 from caveman_tui.demo.provider.prompt_cache import Usage
 from caveman_tui.demo.provider.replies import Block, Reply, Text, Thinking, ToolUse
@@ -55,6 +56,20 @@ def stream(reply: Reply, request: Json, usage: Usage, seed: str) -> Iterator[byt
 def error_body(kind: str, text: str, request_id: str) -> Json:
     """The API's error, as a body and as the data of an `error` event."""
     return {"type": "error", "error": {"type": kind, "message": text}, "request_id": request_id}
+
+
+def error_event(kind: str, text: str, request_id: str) -> bytes:
+    """An error after the status line."""
+    return event(error_body(kind, text, request_id), name="error")
+
+
+def model_list() -> Json:
+    """The response to `GET /v1/models`, all on one page."""
+    data = [
+        {"type": "model", "id": name, "display_name": name, "created_at": "2026-01-01T00:00:00Z", "lifecycle": "active"}
+        for name in MODEL_IDS
+    ]
+    return {"data": data, "has_more": False, "first_id": MODEL_IDS[0], "last_id": MODEL_IDS[-1]}
 
 
 def _envelope(request: Json, seed: str) -> Json:

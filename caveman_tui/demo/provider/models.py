@@ -14,7 +14,10 @@ MODEL_IDS = (
     "claude-sonnet-4-5",
     "claude-haiku-4-5",
 )
-"""What `GET /v1/models` lists."""
+"""What `GET /v1/models` lists for clients of Messages."""
+
+OPENAI_MODEL_IDS = ("gpt-5", "gpt-5-codex", "gpt-5-mini")
+"""What it lists for clients of OpenAI."""
 
 _SMALLEST_PREFIX = {
     "claude-opus-5": 512,

@@ -6,6 +6,7 @@ from typing import Any
 from caveman_tui.demo.provider.event_stream import compact, event, pieces
 from caveman_tui.demo.provider.identifiers import made_id
 from caveman_tui.demo.provider.messages_api import output_tokens
+from caveman_tui.demo.provider.models import OPENAI_MODEL_IDS
 from caveman_tui.demo.provider.prefix import Json, estimate_tokens
 from caveman_tui.demo.provider.replies import Block, Reply, Text, Thinking, ToolUse
 
@@ -93,6 +94,21 @@ def error_body(kind: str, text: str) -> Json:
     return {"error": {"message": text, "type": kind, "param": None, "code": None}}
 
 
+def error_event(dialect: str, kind: str, text: str, number: int) -> bytes:
+    """An error after the status line: a chunk of Chat Completions, or event `number` of a Responses stream."""
+    if dialect == "chat":
+        return event(error_body(kind, text))
+    return event({"type": "error", "sequence_number": number, "code": kind, "message": text, "param": None}, name="error")
+
+
+def model_list(created: int) -> Json:
+    """The response to `GET /v1/models`."""
+    return {
+        "object": "list",
+        "data": [{"id": name, "object": "model", "created": created, "owned_by": "stand-in"} for name in OPENAI_MODEL_IDS],
+    }
+
+
 def _calls(reply: Reply) -> list[ToolUse]:
     return [block for block in reply.blocks if isinstance(block, ToolUse)]
 
@@ -125,7 +141,7 @@ def _response_usage(reply: Reply, request: Json) -> Json:
     prompt, completion = _prompt_tokens(request), output_tokens(reply)
     return {
         "input_tokens": prompt,
-        "input_tokens_details": {"cached_tokens": 0},
+        "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
         "output_tokens": completion,
         "output_tokens_details": {"reasoning_tokens": 0},
         "total_tokens": prompt + completion,

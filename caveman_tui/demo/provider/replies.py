@@ -55,6 +55,8 @@ class Reply:
     """Pings after the first block has started."""
     split: int | None = None
     """Write the stream in pieces of so many bytes instead of one event at a time: events break anywhere, also inside a character."""
+    compressed: bool = False
+    """Send the body in gzip where the client takes it; what is written of a stream is flushed, so that it can be read at once."""
 
     @property
     def stop_reason(self) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import zlib
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import replace
 
@@ -11,9 +12,8 @@ from aiohttp import web
 from caveman_tui.demo.provider import messages_api, openai_api
 from caveman_tui.demo.provider.clock import Clock
 from caveman_tui.demo.provider.errors import MarkerRuleBroken, Refused
-from caveman_tui.demo.provider.event_stream import compact, event, resplit
+from caveman_tui.demo.provider.event_stream import comment, compact, event, resplit
 from caveman_tui.demo.provider.identifiers import made_id
-from caveman_tui.demo.provider.models import MODEL_IDS
 from caveman_tui.demo.provider.prefix import Json, total_tokens
 from caveman_tui.demo.provider.prompt_cache import PromptCache
 from caveman_tui.demo.provider.records import Headers, Received, Records
@@ -98,7 +98,8 @@ class _Exchange:
         self._request = request
         self._received = received
         self._seed = seed
-        self._dialect = "messages"
+        self._dialect = _dialect_of(request.headers)
+        self._gzip: _Gzip | None = None
 
     async def run(self) -> web.StreamResponse:
         path = self._request.path.rstrip("/")
@@ -111,7 +112,7 @@ class _Exchange:
                 case "POST", "/v1/chat/completions" | "/v1/responses":
                     return await self._openai("chat" if path.endswith("completions") else "responses")
                 case "GET", "/v1/models":
-                    return await self._whole(200, _model_list())
+                    return await self._whole(200, self._model_list())
                 case "GET" | "HEAD", "" | "/api/hello":
                     return await self._whole(200, {"message": "hello"})
                 case "GET", "/v1/responses":
@@ -123,7 +124,11 @@ class _Exchange:
                 self._received.rule_broken = str(refused)
             return await self._fail(Failure(refused.status, refused.kind, str(refused)))
 
+    def _model_list(self) -> Json:
+        return messages_api.model_list() if self._dialect == "messages" else openai_api.model_list(int(self._received.at))
+
     async def _messages(self) -> web.StreamResponse:
+        self._dialect = "messages"
         body = self._body()
         check_messages(body)
         cache = self._provider.cache
@@ -136,9 +141,11 @@ class _Exchange:
         cache.publish(bill)
         if body.get("stream") is True:
             return await self._stream(answer, messages_api.stream(answer, body, usage, self._seed))
+        self._compress(answer)
         return await self._whole(200, messages_api.message(answer, body, usage, self._seed))
 
     async def _count_tokens(self) -> web.StreamResponse:
+        self._dialect = "messages"
         body = self._body()
         check_messages(body, counting=True)
         return await self._whole(200, {"input_tokens": total_tokens(body)})
@@ -156,6 +163,7 @@ class _Exchange:
         if body.get("stream") is True:
             make = openai_api.chat_stream if dialect == "chat" else openai_api.response_stream
             return await self._stream(answer, make(answer, body, self._seed, created))
+        self._compress(answer)
         whole = openai_api.chat_completion if dialect == "chat" else openai_api.response
         return await self._whole(200, whole(answer, body, self._seed, created))
 
@@ -175,12 +183,15 @@ class _Exchange:
 
     async def _whole(self, status: int, body: Json, extra: Headers = ()) -> web.StreamResponse:
         payload = b"" if self._request.method == "HEAD" else compact(body).encode("utf-8", "surrogatepass")
+        if self._gzip is not None:
+            payload = self._gzip.end(payload)
         response = web.Response(status=status, body=payload, content_type="application/json")
         self._dress(response, extra)
         self._received.sent.extend(payload)
         return response
 
     async def _stream(self, reply: Reply, events: Iterable[bytes]) -> web.StreamResponse:
+        self._compress(reply)
         response = web.StreamResponse()
         response.content_type = "text/event-stream"
         response.charset = "utf-8"
@@ -190,7 +201,7 @@ class _Exchange:
             sent = list(events)
             if reply.ending is Ending.COMPLETE:
                 await self._write_all(response, resplit(sent, reply.split))
-                await response.write_eof()
+                await self._end(response)
                 return response
             await self._write_all(response, resplit(sent[: reply.ends_after], reply.split))
             await self._end_early(response, reply, sent)
@@ -206,14 +217,25 @@ class _Exchange:
                 if self._request.transport is not None:
                     self._request.transport.close()
             case Ending.ERROR:
-                data = messages_api.error_body("overloaded_error", "Overloaded", self._request_id)
-                await self._write(response, event(data, name="error"))
-                await response.write_eof()
+                await self._write(response, self._error_event(reply.ends_after))
+                await self._end(response)
             case _:
                 for _ in range(int(_HELD_LIMIT_SECONDS / _HELD_PING_SECONDS)):
-                    await self._write(response, event({"type": "ping"}, name="ping"))
+                    await self._write(response, self._ping())
                     await asyncio.sleep(_HELD_PING_SECONDS)
-                await response.write_eof()
+                await self._end(response)
+
+    def _error_event(self, number: int) -> bytes:
+        if self._dialect == "messages":
+            return messages_api.error_event("overloaded_error", "Overloaded", self._request_id)
+        return openai_api.error_event(self._dialect, "server_error", "The server had an error while processing your request", number)
+
+    def _ping(self) -> bytes:
+        return event({"type": "ping"}, name="ping") if self._dialect == "messages" else comment("ping")
+
+    def _compress(self, reply: Reply) -> None:
+        if reply.compressed and "gzip" in self._request.headers.get("accept-encoding", "").lower():
+            self._gzip = _Gzip()
 
     async def _write_all(self, response: web.StreamResponse, pieces: Iterable[bytes]) -> None:
         for piece in pieces:
@@ -222,8 +244,17 @@ class _Exchange:
                 await asyncio.sleep(self._provider.pace_seconds)
 
     async def _write(self, response: web.StreamResponse, piece: bytes) -> None:
+        if self._gzip is not None:
+            piece = self._gzip.flushed(piece)
         await response.write(piece)
         self._received.sent.extend(piece)
+
+    async def _end(self, response: web.StreamResponse) -> None:
+        if self._gzip is not None:
+            rest = self._gzip.end(b"")
+            await response.write(rest)
+            self._received.sent.extend(rest)
+        await response.write_eof()
 
     @property
     def _request_id(self) -> str:
@@ -234,6 +265,8 @@ class _Exchange:
         id_header = "request-id" if self._dialect == "messages" else "x-request-id"
         for name, value in ((id_header, self._request_id), *_rate_limits(self._dialect, self._received.at), *extra):
             response.headers.add(name, value)
+        if self._gzip is not None:
+            response.headers["content-encoding"] = "gzip"
         for cookie in ("standin_route", "standin_session"):
             response.headers.add("set-cookie", f"{cookie}={made_id(cookie, self._seed)}; Path=/; HttpOnly")
         response.headers.setdefault("server", "stand-in")
@@ -261,9 +294,25 @@ def _rate_limits(dialect: str, now: float) -> Headers:
     )
 
 
-def _model_list() -> Json:
-    data = [{"type": "model", "id": name, "display_name": name, "created_at": "2026-01-01T00:00:00Z"} for name in MODEL_IDS]
-    return {"data": data, "has_more": False, "first_id": MODEL_IDS[0], "last_id": MODEL_IDS[-1]}
+def _dialect_of(headers: Mapping[str, str]) -> str:
+    """Whose client asks, where the path does not say; those of OpenAI have a bearer key and name no version of Messages."""
+    bearer = headers.get("authorization", "").lower().startswith("bearer ")
+    return "chat" if bearer and "anthropic-version" not in headers else "messages"
+
+
+class _Gzip:
+    """A body in gzip, written piece by piece."""
+
+    def __init__(self) -> None:
+        self._compressor = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
+
+    def flushed(self, piece: bytes) -> bytes:
+        """`piece`, so that whoever gets it can read all of it."""
+        return self._compressor.compress(piece) + self._compressor.flush(zlib.Z_SYNC_FLUSH)
+
+    def end(self, piece: bytes) -> bytes:
+        """`piece` and the end of the body."""
+        return self._compressor.compress(piece) + self._compressor.flush()
 
 
 def _summary(received: Received) -> Json:
