@@ -39,6 +39,8 @@ class Anatomy(msgspec.Struct, frozen=True):
 INPUT_SCHEMAS = ("inputSchema", "input_schema", "parameters", "parametersJsonSchema", "parameters_json_schema", "schema")
 OUTPUT_SCHEMAS = ("outputSchema", "output_schema", "response", "responseJsonSchema", "response_json_schema")
 
+_SCHEMAS = frozenset(INPUT_SCHEMAS + OUTPUT_SCHEMAS)
+
 _UNMISTAKABLE = ("inputSchema", "input_schema", "parametersJsonSchema", "parameters_json_schema")
 """Names under which nothing but a tool's schema stands."""
 
@@ -83,14 +85,14 @@ def anatomy(tool: dict[str, Any]) -> Anatomy:
     body = tool
     if isinstance(tool.get("function"), dict):
         prefix, body = ("function",), tool["function"]
-    schemas = tuple(key for key in INPUT_SCHEMAS + OUTPUT_SCHEMAS if isinstance(body.get(key), dict))
+    schemas = tuple((*prefix, key) for key, value in body.items() if key in _SCHEMAS and isinstance(value, dict))
     kind = body.get("type", "function")
     if not prefix and not schemas and looks_like_schema(tool) and not _has_name_of_its_own(tool):
         return Anatomy(schemas=((),))
     if not isinstance(kind, str) or kind not in _OWN_TYPES:
         return Anatomy()
     description = (*prefix, "description") if isinstance(body.get("description"), str) else None
-    return Anatomy(description, tuple((*prefix, key) for key in body if key in schemas))
+    return Anatomy(description, schemas)
 
 
 def find_tools(document: bytes | JsonDocument) -> tuple[FoundTool, ...]:

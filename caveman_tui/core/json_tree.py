@@ -60,7 +60,12 @@ def parse_json(data: bytes) -> Any:
 
 def json_pointer(path: Iterable[str | int]) -> str:
     """Return `path` as a JSON pointer (RFC 6901)."""
-    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+    return "".join(f"/{pointer_step(str(step))}" for step in path)
+
+
+def pointer_step(key: str) -> str:
+    """Return `key` as it is spelled within a JSON pointer."""
+    return key.replace("~", "~0").replace("/", "~1")
 
 
 def json_text(tree: Any, depth: int = 0) -> str:

@@ -14,6 +14,8 @@ Member = tuple[int, str]
 _ANCHORS = frozenset({"$anchor", "$dynamicAnchor", "$id"})
 """Keywords that name a schema; `$id` did so with `#name` before there was `$anchor`."""
 
+_CONTAINERS = (dict, list)
+
 Removable = Callable[[dict[str, Any], str, Any], bool]
 
 
@@ -64,7 +66,7 @@ class References:
             raise JsonRefused("too-deep")
         if isinstance(node, list):
             for item in node:
-                if isinstance(item, dict | list):
+                if isinstance(item, _CONTAINERS):
                     self._walk(item, root, base, depth + 1)
             return
         identity = node.get("$id")
@@ -79,7 +81,7 @@ class References:
                     self.found.append(Reference(node, key, root, base))
                 elif key in _ANCHORS:
                     self._anchors.add((id(root), value.removeprefix("#")))
-            elif isinstance(value, dict | list) and not self._removable(node, key, value):
+            elif isinstance(value, _CONTAINERS) and not self._removable(node, key, value):
                 self._walk(value, root, base, depth + 1)
 
 

@@ -12,7 +12,7 @@ import msgspec
 from caveman_tui.core.catalog import anatomy, find_tools
 from caveman_tui.core.json_schema import ALTERNATIVES, ANNOTATIONS, MANY, NAMED, ONE, looks_like_schema
 from caveman_tui.core.json_spans import JsonRefused
-from caveman_tui.core.json_tree import DEEPEST, Path, Repeated, json_pointer, json_text, parse_json
+from caveman_tui.core.json_tree import DEEPEST, Repeated, json_pointer, json_text, parse_json, pointer_step
 from caveman_tui.core.schema_references import Member, References
 
 
@@ -81,7 +81,7 @@ class _ToolFacts:
         self._anatomy = anatomy(tool)
         self._dropped: dict[Member, Any] = {}
         """Members that the profile leaves out unless a reference needs them, with their values."""
-        self._path_of: dict[int, Path] = {}
+        self._pointer_of: dict[int, str] = {}
         self._schema_nodes: set[int] = set()
         self._schemas: list[dict[str, Any]] = []
         for path in self._anatomy.schemas:
@@ -95,9 +95,9 @@ class _ToolFacts:
     def facts(self) -> Iterator[Fact]:
         yield from self._facts()
         for reference in self._references.found:
-            where = json_pointer((*self._path_of[id(reference.holder)], reference.keyword))
+            where = self._pointer_of[id(reference.holder)]
             leads = self._references.resolve(reference) is not None
-            yield Fact(f"{where} ->", "resolves" if leads else "leads nowhere")
+            yield Fact(f"{where}/{reference.keyword} ->", "resolves" if leads else "leads nowhere")
 
     def _mark_schema(self, node: Any, depth: int, *, is_root: bool = False, is_alternative: bool = False) -> None:
         """Note which members of a schema are left out, here and in the schemas below it."""
@@ -132,29 +132,31 @@ class _ToolFacts:
                 del self._dropped[member]
 
     def _facts(self) -> Iterator[Fact]:
-        stack: list[tuple[Any, Path]] = [(self._tool, ())]
+        own = json_pointer(self._anatomy.description or ())
+        stack: list[tuple[Any, str, int]] = [(self._tool, "", 0)]
         while stack:
-            node, path = stack.pop()
-            if len(path) > DEEPEST:
+            node, pointer, depth = stack.pop()
+            if depth > DEEPEST:
                 raise JsonRefused("too-deep")
             if isinstance(node, Repeated):
                 text = json_text(node)
-                self._path_of.update((id(inner), path) for inner in _objects(node))
-                yield Fact(json_pointer(path), text)
+                self._pointer_of.update((id(inner), pointer) for inner in _objects(node))
+                yield Fact(pointer, text)
             elif isinstance(node, dict):
-                self._path_of[id(node)] = path
+                self._pointer_of[id(node)] = pointer
                 is_schema = id(node) in self._schema_nodes
-                yield Fact(json_pointer(path), "{}")
+                yield Fact(pointer, "{}")
                 for key, value in node.items():
-                    if key == "description" and isinstance(value, str) and (is_schema or (*path, key) == self._anatomy.description):
-                        yield Fact(json_pointer((*path, key)), "described")
+                    below = f"{pointer}/{pointer_step(key)}"
+                    if key == "description" and isinstance(value, str) and (is_schema or below == own):
+                        yield Fact(below, "described")
                     elif (id(node), key) not in self._dropped:
-                        stack.append((value, (*path, key)))
+                        stack.append((value, below, depth + 1))
             elif isinstance(node, list):
-                yield Fact(json_pointer(path), f"[] of {len(node)}")
-                stack.extend((item, (*path, index)) for index, item in enumerate(node))
+                yield Fact(pointer, f"[] of {len(node)}")
+                stack.extend((item, f"{pointer}/{index}", depth + 1) for index, item in enumerate(node))
             else:
-                yield Fact(json_pointer(path), json_text(node))
+                yield Fact(pointer, json_text(node))
 
 
 def _is_mere_annotation(keyword: str, value: Any) -> bool:

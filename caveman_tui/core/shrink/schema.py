@@ -4,7 +4,6 @@ Nothing is looked for by name alone. A walk starts at the schemas that `anatomy`
 lie; only there does `title` mean a title. As a property's name, inside a default or a vendor's object, and on the tool's envelope it stays.
 """
 
-from enum import Enum, auto
 from typing import Any, NamedTuple
 
 import msgspec
@@ -20,24 +19,19 @@ WATCHED = ANNOTATIONS | {"description"}
 """Keys that a survey reports wherever they stand, so that its report can be laid beside the bytes."""
 
 
-class _Role(Enum):
-    DESCRIPTION = auto()
-    ANNOTATION = auto()
-    SCHEMAS = auto()
-    NAMED = auto()
-    CONSTANT = auto()
-    REFERENCE = auto()
-
+_DESCRIPTION, _ANNOTATION, _SCHEMAS, _NAMED, _CONSTANT, _REFERENCE = range(6)
 
 _ROLES = (
-    {"description": _Role.DESCRIPTION}
-    | dict.fromkeys(ANNOTATIONS, _Role.ANNOTATION)
-    | dict.fromkeys(ONE | MANY, _Role.SCHEMAS)
-    | dict.fromkeys(NAMED, _Role.NAMED)
-    | dict.fromkeys(("default", "const", "enum"), _Role.CONSTANT)
-    | dict.fromkeys(REFERENCES, _Role.REFERENCE)
+    {"description": _DESCRIPTION}
+    | dict.fromkeys(ANNOTATIONS, _ANNOTATION)
+    | dict.fromkeys(ONE | MANY, _SCHEMAS)
+    | dict.fromkeys(NAMED, _NAMED)
+    | dict.fromkeys(("default", "const", "enum"), _CONSTANT)
+    | dict.fromkeys(REFERENCES, _REFERENCE)
 )
 """What a keyword's value is; one that is not here holds data."""
+
+_CONTAINERS = (dict, list)
 
 
 class Description(NamedTuple):
@@ -56,6 +50,10 @@ class Sighting(NamedTuple):
     key: str
     removable: bool = False
     description: Description | None = None
+
+
+_INERT = {key: Sighting(key) for key in WATCHED}
+_REMOVABLE = {key: Sighting(key, True) for key in WATCHED}
 
 
 class RepeatedKey(Exception):
@@ -108,7 +106,7 @@ class Survey:
         kept = referenced_members(self._schemas, lambda node, key, _: (id(node), key) in removable)
         for index, member in enumerate(self._members):
             if member in kept and self._sightings[index].removable:
-                self._sightings[index] = Sighting(member[1])
+                self._sightings[index] = _INERT[member[1]]
 
     def _see(self, node: dict[str, Any], sighting: Sighting) -> None:
         self._members.append((id(node), sighting.key))
@@ -125,50 +123,48 @@ class Survey:
             here = (*path, key)
             if key in WATCHED:
                 own = here == self._anatomy.description and isinstance(value, str)
-                self._see(node, Sighting(key, description=Description(here, value, "") if own else None))
+                self._see(node, Sighting(key, False, Description(here, value, "")) if own else _INERT[key])
             if isinstance(value, dict) and here in self._ways:
                 self._walk_envelope(value, here, depth + 1)
-            else:
+            elif isinstance(value, _CONTAINERS):
                 self._walk_data(value, depth + 1)
 
     def _walk_schema(self, node: Any, path: Path, parameter: str, depth: int, *, keeps_title: bool = False) -> None:
         if not isinstance(node, dict):
-            self._walk_data(node, depth)
+            if isinstance(node, list):
+                self._walk_data(node, depth)
             return
         _check(node, depth)
         depth += 1
         for key, value in node.items():
             role = _ROLES.get(key)
-            if role is None:
-                if isinstance(value, dict | list):
-                    self._walk_data(value, depth)
-            elif role is _Role.DESCRIPTION:
-                text = Description((*path, key), value, parameter) if isinstance(value, str) else None
-                self._see(node, Sighting(key, False, text))
-                self._walk_data(value, depth)
-            elif role is _Role.ANNOTATION:
-                self._see(node, Sighting(key, is_annotation(key, value) and not (keeps_title and key == "title")))
-                self._walk_data(value, depth)
-            elif role is _Role.NAMED and isinstance(value, dict):
-                self._walk_named(key, value, (*path, key), parameter, depth)
-            elif role is _Role.SCHEMAS and isinstance(value, dict) and key in ONE:
+            if role == _DESCRIPTION and isinstance(value, str):
+                self._see(node, Sighting(key, False, Description((*path, key), value, parameter)))
+            elif key in WATCHED:
+                goes = role == _ANNOTATION and is_annotation(key, value) and not (keeps_title and key == "title")
+                self._see(node, _REMOVABLE[key] if goes else _INERT[key])
+            elif role == _CONSTANT and self._is_input:
+                self._note_constant(key, value)
+            elif role == _REFERENCE:
+                self._has_references = True
+            if not isinstance(value, _CONTAINERS):
+                continue
+            if role == _SCHEMAS and isinstance(value, dict) and key in ONE:
                 self._walk_schema(value, (*path, key), parameter, depth)
-            elif role is _Role.SCHEMAS and isinstance(value, list) and key in MANY:
+            elif role == _SCHEMAS and isinstance(value, list) and key in MANY:
                 for index, item in enumerate(value):
                     keeps = key in ALTERNATIVES and isinstance(item, dict) and ("const" in item or "enum" in item)
                     self._walk_schema(item, (*path, key, index), parameter, depth + 1, keeps_title=keeps)
+            elif role == _NAMED and isinstance(value, dict):
+                self._walk_named(key, value, (*path, key), parameter, depth)
             else:
-                if role is _Role.CONSTANT and self._is_input:
-                    self._note_constant(key, value)
-                elif role is _Role.REFERENCE:
-                    self._has_references = True
                 self._walk_data(value, depth)
 
     def _walk_named(self, keyword: str, names: dict[str, Any], path: Path, parameter: str, depth: int) -> None:
         _check(names, depth)
         for name, value in names.items():
             if name in WATCHED:
-                self._see(names, Sighting(name))
+                self._see(names, _INERT[name])
             elif name in REFERENCES:
                 self._has_references = True
             if keyword == "properties":
@@ -178,20 +174,20 @@ class Survey:
             else:
                 self._walk_schema(value, (*path, name), parameter, depth + 1)
 
-    def _walk_data(self, node: Any, depth: int) -> None:
-        if isinstance(node, dict):
-            _check(node, depth)
-            for key, value in node.items():
-                if key in WATCHED:
-                    self._see(node, Sighting(key))
-                elif key in REFERENCES:
-                    self._has_references = True
-                if isinstance(value, dict | list):
-                    self._walk_data(value, depth + 1)
-        elif isinstance(node, list):
+    def _walk_data(self, node: dict[str, Any] | list[Any], depth: int) -> None:
+        _check(node, depth)
+        if isinstance(node, list):
             for item in node:
-                if isinstance(item, dict | list):
+                if isinstance(item, _CONTAINERS):
                     self._walk_data(item, depth + 1)
+            return
+        for key, value in node.items():
+            if key in WATCHED:
+                self._see(node, _INERT[key])
+            elif key in REFERENCES:
+                self._has_references = True
+            if isinstance(value, _CONTAINERS):
+                self._walk_data(value, depth + 1)
 
     def _note_constant(self, key: str, value: Any) -> None:
         if key == "default":
@@ -218,7 +214,7 @@ def _plain(value: Any) -> str:
     return value if isinstance(value, str) else json_text(value)
 
 
-def _check(node: dict[str, Any], depth: int) -> None:
+def _check(node: dict[str, Any] | list[Any], depth: int) -> None:
     if depth > DEEPEST:
         raise JsonRefused("too-deep")
     if isinstance(node, Repeated):
