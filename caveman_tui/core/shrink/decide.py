@@ -3,12 +3,13 @@
 from dataclasses import dataclass, field
 
 from caveman_tui.core.policy import Level
-from caveman_tui.core.shrink import examples, restated
+from caveman_tui.core.shrink import examples
 from caveman_tui.core.shrink.blocks import Block, Section, parse
 from caveman_tui.core.shrink.filler import filler_of
 from caveman_tui.core.shrink.layout import LineKind
 from caveman_tui.core.shrink.model import ToolContext
 from caveman_tui.core.shrink.repetition import Earlier
+from caveman_tui.core.shrink.restated import Known
 from caveman_tui.core.shrink.sentences import sentence_ends
 from caveman_tui.core.shrink.signals import STRONG, WEAK, Signal, is_english, signals_of
 
@@ -107,7 +108,7 @@ def _drop_exact_repetitions(made: Plan) -> None:
         if block.kind is LineKind.TEXT and not block.is_head and not piece.lead and earlier.repeats_exactly(text):
             _drop(piece, "repetition", "the same words stand above")
         else:
-            earlier.add(text)
+            earlier.add_exact(text)
     _keep_lists_whole(made)
 
 
@@ -120,7 +121,7 @@ def _keep_rules_only(made: Plan) -> None:
 
 def _judge(made: Plan, context: ToolContext) -> None:
     earlier = Earlier()
-    lead_text = " ".join(made.of(piece) for piece in made.pieces if piece.lead)
+    known = Known(context, " ".join(made.of(piece) for piece in made.pieces if piece.lead))
     waiting: list[Piece] = []
     announced: dict[int, Section] = {}
     for piece in made.pieces:
@@ -133,7 +134,7 @@ def _judge(made: Plan, context: ToolContext) -> None:
             if block.kind in _VERBATIM:
                 _judge_verbatim(piece, block, text, waiting)
             else:
-                _judge_sentence(piece, block, text, context, lead_text, earlier, waiting)
+                _judge_sentence(piece, block, text, context, known, earlier, waiting)
         if piece.kept:
             earlier.add(text)
         elif text.endswith(_COLON) and piece.kind in _ANNOUNCED:
@@ -155,12 +156,14 @@ def _judge_verbatim(piece: Piece, block: Block, text: str, waiting: list[Piece])
         _keep(piece, "literal", "a table or code that may be the contract")
 
 
-def _judge_sentence(piece: Piece, block: Block, text: str, context: ToolContext, lead: str, earlier: Earlier, waiting: list[Piece]) -> None:
+def _judge_sentence(
+    piece: Piece, block: Block, text: str, context: ToolContext, known: Known, earlier: Earlier, waiting: list[Piece]
+) -> None:
     if block.kind is LineKind.HEADING or (block.is_head and block.own_section):
         piece.bare, piece.kind, piece.why = True, "heading", "heads what is below it"
         if text.endswith(_COLON) or block.kind is LineKind.HEADING:
             return
-    if earlier.repeats_exactly(text) or earlier.repeats(text):
+    if earlier.repeats(text):
         _drop(piece, "repetition", "says again what stands above")
         return
     if block.section is Section.DIALOGUE:
@@ -180,10 +183,12 @@ def _judge_sentence(piece: Piece, block: Block, text: str, context: ToolContext,
         else:
             waiting.append(piece)
         return
-    if _is_prose(piece, block, text) and not signals & _OUTWEIGH_RESTATED and restated.repeats_lead(text, context, lead):
+    prose = _is_prose(piece, block, text)
+    if prose and not signals & _OUTWEIGH_RESTATED and known.holds_all_of(text):
         _drop(piece, "restated-purpose", "says only what the lead and the parameters' names say")
         return
-    if restated.repeats_schema(text, block.kind is LineKind.FIELD, block.section, context, lead):
+    in_schema = Signal.DEFAULT in signals and known.holds_default(text)
+    if in_schema or (block.kind is LineKind.FIELD and block.section is Section.PARAMETERS and known.holds_field(text)):
         _drop(piece, "restated-schema", "says only what the schema says")
         return
     if block.section is Section.BENEFITS and not signals & _OUTWEIGH_BENEFITS:
@@ -193,8 +198,8 @@ def _judge_sentence(piece: Piece, block: Block, text: str, context: ToolContext,
     if rule is not None and not signals & rule.unless:
         _drop(piece, rule.kind, rule.why)
         return
-    if signals <= WEAK and _is_prose(piece, block, text) and is_english(text):
-        if not context.parameters or restated.names_tool_anew(text, context, lead):
+    if prose and signals <= WEAK and is_english(text):
+        if not context.parameters or known.names_tool_anew(text):
             _keep(piece, "purpose", "may say what the tool is for")
             return
         _drop(piece, "background", "nothing in it bears on choosing or calling")

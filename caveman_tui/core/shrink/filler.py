@@ -1,9 +1,10 @@
 """Signs of text that neither chooses the tool nor builds the call, with what outweighs each of them."""
 
+import functools
 import re
 from dataclasses import dataclass
 
-from caveman_tui.core.shrink.signals import Signal
+from caveman_tui.core.shrink.signals import LONGEST_REMEMBERED, Signal
 
 _START = r"^(?:…\s*)?(?:[-*•+]\s+|\d{1,2}[.)]\s+)?(?:\*\*|_)?"
 _THE_TOOL = r"(?:it|this|the (?:tool|function|method|operation|call|command)|this (?:tool|function|method|operation|call|command))"
@@ -104,7 +105,11 @@ RULES = (
 
 def filler_of(text: str) -> FillerRule | None:
     """Return the first rule that takes a sentence for filler, before any signal is weighed against it."""
-    for rule in RULES:
-        if rule.pattern.search(text):
-            return rule
-    return None
+    return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _find(text)
+
+
+def _find(text: str) -> FillerRule | None:
+    return next((rule for rule in RULES if rule.pattern.search(text)), None)
+
+
+_remembered = functools.lru_cache(maxsize=4096)(_find)

@@ -21,8 +21,10 @@ SETTING = re.compile(r"[A-Za-z_]\w*=[^=\s]")
 _OPENS = re.compile(r"(?:[{\[]|\w\()\s*$")
 _COLUMNS = re.compile(r"\S[ \t]{2,}\S.*\S[ \t]{2,}\S")
 _ENDED = ".!?:;。！？：；…)]}>|"
-_BRACES = str.maketrans({c: None for c in map(chr, range(32, 127)) if c not in "{}[]()"})
-_BLOCK_LINES = 400
+_BRACES = re.compile(r"[{}\[\]()]")
+_LONGEST_CODE = 400
+"""Lines that braces may span; keeps the work linear where they are never closed."""
+_LEAST_ROWS = 2
 
 
 class LineKind(IntEnum):
@@ -71,19 +73,26 @@ def fence_of(line: str) -> str:
 def verbatim_spans(lines: list[str]) -> dict[int, tuple[int, LineKind]]:
     """Return the runs of lines whose inner white space is content: first line index to (index after the last, kind)."""
     spans: dict[int, tuple[int, LineKind]] = {}
+    unclosed: dict[str, int] = {}
+    braces_from = 0
     index, count = 0, len(lines)
     while index < count:
         line = lines[index]
         end, kind = index, LineKind.FENCE
-        if fence := fence_of(line):
+        if (fence := fence_of(line)) and len(fence) < unclosed.get(fence[0], len(fence) + 1):
             end = _closing_fence(lines, index, fence)
-        if end == index and _OPENS.search(line):
-            end, kind = _closing_brace(lines, index), LineKind.CODE
-        if end == index and "  " in line.strip() and _COLUMNS.search(line):
-            end, kind = index, LineKind.TABLE
-            while end < count and "  " in lines[end].strip() and _COLUMNS.search(lines[end]):
+            if end == index:
+                unclosed[fence[0]] = len(fence)
+        if end == index and index >= braces_from and _OPENS.search(line):
+            end, seen = _closing_brace(lines, index)
+            kind = LineKind.CODE
+            if end == index:
+                braces_from = seen
+        if end == index and _has_columns(line):
+            end, kind = index + 1, LineKind.TABLE
+            while end < count and _has_columns(lines[end]):
                 end += 1
-            if end - index < 2:
+            if end - index < _LEAST_ROWS:
                 end = index
         if end > index:
             spans[index] = (end, kind)
@@ -93,25 +102,29 @@ def verbatim_spans(lines: list[str]) -> dict[int, tuple[int, LineKind]]:
     return spans
 
 
+def _has_columns(line: str) -> bool:
+    return "  " in line.strip() and _COLUMNS.search(line) is not None
+
+
 def _closing_fence(lines: list[str], index: int, fence: str) -> int:
-    for at in range(index + 1, min(len(lines), index + _BLOCK_LINES)):
+    """Return the index after the line that closes the fence, or `index` where none does."""
+    for at in range(index + 1, len(lines)):
         closing = fence_of(lines[at])
         if closing.startswith(fence) and lines[at].strip() == closing:
             return at + 1
     return index
 
 
-def _closing_brace(lines: list[str], index: int) -> int:
+def _closing_brace(lines: list[str], index: int) -> tuple[int, int]:
+    """Return the index after the line that closes the braces, `index` where none does, and up to which line was looked."""
     depth = 0
-    for at in range(index, min(len(lines), index + _BLOCK_LINES)):
-        for sign in lines[at].translate(_BRACES):
-            if sign in "{[(":
-                depth += 1
-            elif sign in "}])":
-                depth -= 1
+    last = min(len(lines), index + _LONGEST_CODE)
+    for at in range(index, last):
+        for sign in _BRACES.findall(lines[at]):
+            depth += 1 if sign in "{[(" else -1
         if depth <= 0:
-            return at + 1 if at > index else index
-    return index
+            return (at + 1 if at > index else index), at + 1
+    return index, last
 
 
 def indent_of(line: str) -> int:

@@ -9,6 +9,9 @@ LEAST_CHARACTERS = 24
 LOOK_BACK = 120
 """Kept sentences that a new one is compared with; keeps the work linear in one-line walls."""
 
+LEAST_WORDS = 4
+"""Content words that a repetition must have."""
+
 _WORD = re.compile(r"[\w$%°#@&+/\\.\-]*\w|[^\x00-\x7f]")
 _GLUE = frozenset(
     "a an the this that these those is are was were be been being to of in on at by for from with and or so as it its they them you your we our "
@@ -26,11 +29,11 @@ def exact_key(sentence: str) -> str:
 class Earlier:
     """The sentences that were kept so far, as far as a later one may repeat them."""
 
-    __slots__ = ("_exact", "_words")
+    __slots__ = ("_exact", "_said")
 
     def __init__(self) -> None:
         self._exact: set[str] = set()
-        self._words: list[tuple[list[str], frozenset[Signal]]] = []
+        self._said: list[tuple[list[str], frozenset[Signal]]] = []
 
     def repeats_exactly(self, sentence: str) -> bool:
         """Whether the same words stand earlier."""
@@ -40,18 +43,33 @@ class Earlier:
         """Whether one earlier sentence has every content word of this one, in this order, and says no and only where this one does."""
         if len(sentence) < LEAST_CHARACTERS:
             return False
-        words = _content(sentence)
-        if len(words) < 4:
+        if exact_key(sentence) in self._exact:
+            return True
+        if not self._said:
             return False
-        meaning = signals_of(sentence) & _MEANING
-        return any(meaning == other_meaning and _subsequence(words, other) for other, other_meaning in self._words[-LOOK_BACK:])
+        words = _content(sentence)
+        if len(words) < LEAST_WORDS:
+            return False
+        first, last, length = words[0], words[-1], len(words)
+        meaning: frozenset[Signal] | None = None
+        for said, other in self._said[-LOOK_BACK:]:
+            if length <= len(said) and first in said and last in said and _subsequence(words, said):
+                if meaning is None:
+                    meaning = signals_of(sentence) & _MEANING
+                if meaning == other & _MEANING:
+                    return True
+        return False
 
     def add(self, sentence: str) -> None:
         """Remember a kept sentence."""
-        if len(sentence) < LEAST_CHARACTERS:
-            return
-        self._exact.add(exact_key(sentence))
-        self._words.append((_content(sentence), signals_of(sentence) & _MEANING))
+        if len(sentence) >= LEAST_CHARACTERS:
+            self._exact.add(exact_key(sentence))
+            self._said.append((_content(sentence), signals_of(sentence)))
+
+    def add_exact(self, sentence: str) -> None:
+        """Remember a kept sentence for `repeats_exactly` alone."""
+        if len(sentence) >= LEAST_CHARACTERS:
+            self._exact.add(exact_key(sentence))
 
 
 def _content(sentence: str) -> list[str]:

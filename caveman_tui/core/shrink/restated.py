@@ -2,13 +2,12 @@
 
 import re
 
-from caveman_tui.core.shrink.blocks import Section
 from caveman_tui.core.shrink.model import ToolContext
 
 _DEFAULT = re.compile(r"^(?:…\s*)?(?:the )?default(?:s)?(?: value)?(?: is| to|:|=|)\s*[\"'`]?([^\"'`]{1,40}?)[\"'`]?\s*\.?$", re.IGNORECASE)
 _FIELD = re.compile(r"^[*`\"'@$-]*\s*([\w.\-]+)[`\"'*]*\s*(?:\([^()]*\))?\s*[:：]\s*(.*)$", re.DOTALL)
-_WORD = re.compile(r"[A-Za-z][a-z]*|[A-Z]+|\d+|[^\x00-\x7f]")
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_STEM_WORD = re.compile(r"[a-z]+|\d+|[^\x00-\x7f]")
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _GENERIC = frozenset(
     "a an the this that of to for in on at by from with and or as is are be it its you your which use used using string integer int number boolean bool "
     "value name id identifier optional specific given provided particular new existing "
@@ -16,34 +15,46 @@ _GENERIC = frozenset(
 )
 
 
-def repeats_schema(text: str, is_field: bool, section: Section, context: ToolContext, lead: str) -> bool:
-    """Whether a sentence, or a parameter's line in an argument list, says nothing beyond names and defaults of the schema."""
-    found = _DEFAULT.match(text)
-    if found:
-        return found.group(1).strip() in context.defaults
-    if not is_field or section is not Section.PARAMETERS:
-        return False
-    field = _FIELD.match(text)
-    if field is None or field.group(1) not in context.parameters:
-        return False
-    known = _GENERIC | _stems(field.group(1)) | _stems(context.tool) | _stems(lead)
-    return _stems(field.group(2)) <= known
+class Known:
+    """What a reader knows without a sentence: the schema's names and defaults, the tool's name, the description's lead."""
 
+    __slots__ = ("_context", "_lead", "_named", "_tool")
 
-def repeats_lead(text: str, context: ToolContext, lead: str) -> bool:
-    """Whether a sentence has no content word that is not in the lead, in the tool's name or in a parameter's name."""
-    known = _GENERIC | _stems(lead) | _stems(context.tool)
-    return all(word in known or any(word in _stems(name) for name in context.parameters) for word in _stems(text))
+    def __init__(self, context: ToolContext, lead: str) -> None:
+        self._context = context
+        self._lead = _stems(lead)
+        self._tool = _stems(context.tool)
+        self._named: set[str] | None = None
 
+    def holds_default(self, text: str) -> bool:
+        """Whether a sentence states a default and nothing else, and the schema has it."""
+        found = _DEFAULT.match(text)
+        return found is not None and found.group(1).strip() in self._context.defaults
 
-def names_tool_anew(text: str, context: ToolContext, lead: str) -> bool:
-    """Whether a sentence has words of the tool's name which the lead has not: then it says what the tool is for."""
-    fresh = {word for word in _stems(context.tool) - _stems(lead) if len(word) > 2}
-    return bool(fresh & _stems(text))
+    def holds_field(self, line: str) -> bool:
+        """Whether a parameter's line in an argument list says nothing beyond the parameter's name, the tool's and the lead."""
+        field = _FIELD.match(line)
+        if field is None or field.group(1) not in self._context.parameters:
+            return False
+        return _stems(field.group(2)) <= _GENERIC | _stems(field.group(1)) | self._tool | self._lead
+
+    def holds_all_of(self, text: str) -> bool:
+        """Whether a sentence has no content word that is not in the lead, in the tool's name or in a parameter's name."""
+        left = _stems(text) - _GENERIC - self._lead - self._tool
+        if not left:
+            return True
+        if self._named is None:
+            self._named = {stem for name in self._context.parameters for stem in _stems(name)}
+        return left <= self._named
+
+    def names_tool_anew(self, text: str) -> bool:
+        """Whether a sentence has words of the tool's name which the lead has not: then it says what the tool is for."""
+        fresh = {stem for stem in self._tool - self._lead if len(stem) > 2}
+        return bool(fresh) and not fresh.isdisjoint(_stems(text))
 
 
 def _stems(text: str) -> set[str]:
-    return {_stem(word.lower()) for part in _WORD.findall(text) for word in (_PARTS.findall(part) or [part])}
+    return {_stem(word) for word in _STEM_WORD.findall(_HUMP.sub(" ", text).lower())}
 
 
 def _stem(word: str) -> str:

@@ -4,6 +4,7 @@ Written for kinds of statements, not for any one catalog. A sign can be wrong in
 Words and pairs of words are looked up in tables, which is several times faster than one large pattern.
 """
 
+import functools
 import re
 from enum import StrEnum
 from itertools import pairwise
@@ -105,9 +106,9 @@ _ALSO_FORMAT = frozenset({"format", "iso"})
 _PAIRS: dict[tuple[str, str], Signal] = {
     (pair.split()[0], pair.split()[1]): signal for signal, pairs in reversed(_PAIRS_OF.items()) for pair in pairs.split("|")
 }
-_SHOUTED = frozenset(
-    {"ONLY", "ALL", "ANY", "NOT", "NEVER", "ALWAYS", "FIRST", "BEFORE", "AFTER", "STOP", "NOW", "DO", "DOES", "WILL", "MUST"}
-)
+_PAIR_STARTS = frozenset(first for first, _ in _PAIRS)
+_SHOUTED_WORDS = frozenset("only all any not never always first before after stop now do does will must".split())
+_SHOUTED = re.compile(r"\b(?:" + "|".join(sorted(word.upper() for word in _SHOUTED_WORDS)) + r")\b")
 _VERBS = frozenset(
     "set provide specify pass include enter give supply combine separate keep leave add make create select choose start run search list check "
     "format write ask wait consider remember note".split()
@@ -117,6 +118,9 @@ _TOOL_VERBS = frozenset(
     "convert send read write upload download add remove browse inspect track".split()
 )
 """A sentence that begins with one says what the tool is for, or tells what to do."""
+
+LONGEST_REMEMBERED = 1000
+"""Characters of the longest sentence that is remembered; with the number of sentences this bounds the memory."""
 
 _WORD = re.compile(r"\w+(?:['’]\w+)?")
 _IMPERATIVE = re.compile(
@@ -128,20 +132,26 @@ _AUTOMATIC = re.compile(
     r"automatically (?:add|creat|set|generat|includ|assign|sav|sent|send|delet|remov|start|appl|replac|append|insert|conver)", re.IGNORECASE
 )
 _CHAINED = re.compile(r"\bbe (?:used|passed|given|supplied) (?:with|by|in|as|to|when)\b", re.IGNORECASE)
-_QUOTED = re.compile(
-    r"`[^`]+`|\"[^\"]{1,80}\"|“[^”]{1,80}”|(?<!\w)'[^'\s][^']{0,60}'(?!\w)|\w=[^\s=]|\{\w+\}|<\w[\w\- ]*>|[a-z]://|[a-z][A-Z]|[A-Za-z]_[A-Za-z]"
-    r"|(?<!\w)(?:/[\w.\-]+){2}|\*\.\w"
+_LITERALS = (
+    (frozenset('`"“'), re.compile(r"`[^`]+`|\"[^\"]{1,80}\"|“[^”]{1,80}”")),
+    (frozenset("'"), re.compile(r"(?<!\w)'[^'\s][^']{0,60}'(?!\w)")),
+    (frozenset("="), re.compile(r"\w=[^\s=]")),
+    (frozenset("_"), re.compile(r"[A-Za-z]_[A-Za-z]")),
+    (frozenset("{<"), re.compile(r"\{\w+\}|<\w[\w\- ]*>")),
+    (frozenset("/"), re.compile(r"[a-z]://|(?<!\w)(?:/[\w.\-]+){2}")),
+    (frozenset("*"), re.compile(r"\*\.\w")),
 )
+"""Literal values by a character that they all have."""
+_CAMEL = re.compile(r"[a-z][A-Z]")
 _COLON_LIST = re.compile(r":\s[^.:]{1,60},|\((?:[\w.\-/ ]{1,20}, ){2}")
 _CHOICE_LIST = re.compile(r"\((?:[\w.\-/]{1,20}, ){2}")
 _STRESSED = re.compile(r"\*\w+\*")
-_DIGIT = re.compile(r"\d")
+_DIGITS = frozenset("0123456789")
 _UNIT = re.compile(
-    r"\d\s?(?:ms|s|sec|seconds?|minutes?|hours?|days?|bytes?|[KMG]i?B|px|pixels?|%|characters?|chars|words|lines?|tokens?|items?|results?|rows?)\b",
-    re.IGNORECASE,
+    r"\d\s?(?:ms|s|sec|seconds?|minutes?|hours?|days?|bytes?|[kmg]i?b|px|pixels?|%|characters?|chars|words|lines?|tokens?|items?|results?|rows?)\b"
 )
 _IN_UNIT = re.compile(
-    r"\bin (?:seconds|milliseconds|minutes|hours|days|bytes|meters|metres|inches|points|pixels|degrees|percent|USD|cents)\b", re.IGNORECASE
+    r"\bin (?:seconds|milliseconds|minutes|hours|days|bytes|meters|metres|inches|points|pixels|degrees|percent|usd|cents)\b", re.IGNORECASE
 )
 _BOUNDS = re.compile(r"[≤≥<>]=?\s?\d|\d\s?(?:-|–|~|to|\.\.)\s?\d|\[\d+,\s?\d+\]")
 _LIMITS = frozenset({"limit", "limits"})
@@ -172,42 +182,49 @@ def is_english(text: str) -> bool:
 
 
 def signals_of(text: str) -> frozenset[Signal]:
-    """Return the kinds of fact that a sentence shows signs of."""
-    spelled = _WORD.findall(text)
-    words = [word.lower() for word in spelled]
-    found = {_WORDS[word] for word in words if word in _WORDS}
-    found.update(_PAIRS[pair] for pair in pairwise(words) if pair in _PAIRS)
+    """Return the kinds of fact that a sentence shows signs of. Remembered, since the tools of a catalog say much in the same words."""
+    return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _find(text)
+
+
+def _find(text: str) -> frozenset[Signal]:
+    lowered = text.lower()
+    words = _WORD.findall(lowered)
     present = set(words)
-    if not _ALSO_FORMAT.isdisjoint(present):
+    signs = set(text)
+    found = {_WORDS[word] for word in present & _WORDS.keys()}
+    if not _PAIR_STARTS.isdisjoint(present):
+        found.update(_PAIRS[pair] for pair in set(pairwise(words)) & _PAIRS.keys())
+    if not _ALSO_FORMAT.isdisjoint(present) or "YYYY" in text:
         found.add(Signal.FORMAT)
-    if not _SHOUTED.isdisjoint(spelled) or "*" in text and _STRESSED.search(text):
+    if (not _SHOUTED_WORDS.isdisjoint(present) and _SHOUTED.search(text)) or ("*" in signs and _STRESSED.search(text)):
         found.add(Signal.EMPHASIS)
-    if "first" in present and _FIRST.search(text):
+    if "first" in present and _FIRST.search(lowered):
         found.add(Signal.PREREQUISITE)
-    if not _VERBS.isdisjoint(present) and _IMPERATIVE.search(text):
+    if not _VERBS.isdisjoint(present) and _IMPERATIVE.search(lowered):
         found.add(Signal.INSTRUCTION)
-    if "automatically" in present and _AUTOMATIC.search(text):
+    if "automatically" in present and _AUTOMATIC.search(lowered):
         found.add(Signal.DESTRUCTIVE)
-    if "be" in present and _CHAINED.search(text):
+    if "be" in present and _CHAINED.search(lowered):
         found.add(Signal.CHAIN)
-    if words and (words[0] in _TOOL_VERBS or ("description" in present and "description:" in text.lower())):
+    if words and (words[0] in _TOOL_VERBS or "description:" in lowered):
         found.add(Signal.CAPABILITY)
-    if _QUOTED.search(text):
+    if _CAMEL.search(text) or any(not needed.isdisjoint(signs) and literal.search(text) for needed, literal in _LITERALS):
         found.add(Signal.LITERAL)
-    if "," in text and _COLON_LIST.search(text):
+    if "," in signs and _COLON_LIST.search(text):
         found.add(Signal.ENUMERATION)
-        if _CHOICE_LIST.search(text):
+        if "(" in signs and _CHOICE_LIST.search(text):
             found.add(Signal.CHOICES)
-    if any(word.startswith("YYYY") for word in spelled):
-        found.add(Signal.FORMAT)
-    if _DIGIT.search(text):
+    if not _DIGITS.isdisjoint(signs):
         found.add(Signal.EMPHASIS)
-        if _UNIT.search(text):
+        if _UNIT.search(lowered):
             found.add(Signal.UNIT)
-        if _BOUNDS.search(text) or (not _LIMITS.isdisjoint(present) and _LIMIT.search(text)):
+        if _BOUNDS.search(lowered) or (not _LIMITS.isdisjoint(present) and _LIMIT.search(lowered)):
             found.add(Signal.BOUND)
-    if "in" in present and _IN_UNIT.search(text):
+    if "in" in present and _IN_UNIT.search(lowered):
         found.add(Signal.UNIT)
     if not text.isascii():
         found.update(Signal[match.lastgroup.upper()] for match in _OTHER_SCRIPTS.finditer(text) if match.lastgroup)
     return frozenset(found)
+
+
+_remembered = functools.lru_cache(maxsize=4096)(_find)
