@@ -1,3 +1,4 @@
+import json
 import os
 import re
 from typing import Any
@@ -68,6 +69,44 @@ def test_units_cover_each_description(catalog: tuple[bytes, Any], level: Level) 
                 assert unit.start == position < unit.end
                 position = unit.end
             assert position == len(description.before)
+
+
+_sentences = st.sampled_from(
+    [
+        "Reads a file.",
+        "The path must be absolute, e.g. /srv/data.",
+        "This powerful tool is great <b>& fast</b>!",
+        "Returns:\n    A string with “the content”.",
+        "- `mode`: one of r, w",
+        "最多支持500公里。",
+        '```\n{"a": 1}\n```',
+        "C:\\tmp\t\\\\host 🙂",
+        "IMPORTANT: NEVER pass null.",
+        "\ud83d",
+    ]
+)
+_long_texts = st.lists(st.tuples(_sentences, st.sampled_from([" ", "\n", "\n\n\n", "   \n  "])), min_size=5, max_size=20).map(
+    lambda parts: "".join(sentence + gap for sentence, gap in parts)
+)
+
+
+@given(_long_texts, _long_texts, st.sampled_from([None, 2]), levels)
+@thorough
+def test_long_descriptions_change_and_nothing_beside_them(own: str, inner: str, indent: int | None, level: Level) -> None:
+    def document(own: str, inner: str, *noise: str) -> bytes:
+        schema = {"properties": {"description": {"title": "T", "description": inner, "maximum": 1}, "b": {"examples": [inner]}}}
+        for member in schema["properties"].values():
+            for key in noise:
+                member.pop(key, None)
+        # Only ASCII can carry a lone surrogate, and the name shows that whoever wrote this escapes all else.
+        return dumped({"tools": [{"name": "té", "description": own, "inputSchema": schema}]}, indent=indent, ascii_only=True)
+
+    data = document(own, inner)
+    after = shrink_catalog(data, level=level).after
+    tool = json.loads(after)["tools"][0]
+    assert after == document(tool["description"], tool["inputSchema"]["properties"]["description"]["description"], "title", "examples")
+    assert selection_profile(after) == selection_profile(data)
+    assert shrink_catalog(after, level=level).after == after
 
 
 @given(tools(), st.data(), levels)
