@@ -2,20 +2,9 @@
 
 import re
 from dataclasses import dataclass
-from enum import StrEnum
 
 from caveman_tui.core.shrink.layout import LineKind, line_kind, verbatim_spans
-
-
-class Section(StrEnum):
-    """What a heading or label announces, as far as it decides about the lines below it."""
-
-    NONE = ""
-    RETURNS = "returns"
-    EXAMPLES = "examples"
-    PARAMETERS = "parameters"
-    BENEFITS = "benefits"
-    DIALOGUE = "dialogue"
+from caveman_tui.core.shrink.sections import COLONS, Section, section_of
 
 
 @dataclass(slots=True)
@@ -38,26 +27,7 @@ class Block:
     after_blank: bool = False
 
 
-_DECORATION = re.compile(r"^[\s#*_=\-•·>|✅❌⚠️🚨🔴🟢📌💡\d.)(<]+|[\s#*_=:：>]+$")
-_SECTIONS = re.compile(
-    r"(?P<returns>(?:expected |the |tool )?(?:returns?|responses?|outputs?|results?)"
-    r"(?: (?:values?|formats?|types?|shapes?|structures?|schemas?|fields|objects?|includes?|contains?|data))*"
-    r"|(?:response|return|output|result)s? (?:format|value|structure|schema|shape|field)s? .{0,30}"
-    r"|返回(?:值|结果|格式|内容|数据|字段|说明)*|输出(?:格式|结果|内容|说明)*|响应(?:格式)?|반환(?: ?값)?|출력|戻り値|返り値|出力"
-    r"|devuelve|retorna|respuesta|salida|valor de retorno|renvoie|retourne|retour|sortie|rückgabe(?:wert)?|ausgabe|restituisce|retorno|saída)$"
-    r"|(?P<dialogue>(?:example|sample) (?:interactions?|conversations?|dialogu?e?s?|scenarios?|prompts?|queries|questions)s?)$"
-    r"|(?P<examples>(?:(?:more |some |common |domain selection |usage |query |code |quick |simple |basic |advanced )*(?:examples?|samples?)\b.{0,40}"
-    r"|e\.g\.?|for (?:example|instance)|.{0,24}\bexamples?|示例|例子|举例|例如|使用示例|调用示例|예시|예제|예|例|使用例|ejemplos?(?: .{0,20})?|exemples?|beispiele?|esempi[o]?|exemplos?))$"
-    r"|(?P<parameters>(?:input )?(?:args|arguments|parameters|params|inputs?|takes|options|fields|properties)|参数(?:说明)?|输入(?:参数)?"
-    r"|매개변수|파라미터|引数|パラメータ|parámetros|argumentos|paramètres|parameter|argumente|parametri|parâmetros)$"
-    r"|(?P<benefits>(?:(?:key|main|core|performance|advanced) )*(?:benefits|advantages|highlights|optimi[sz]ations)"
-    r"|.{0,60}\b(?:will result in|results in|leads to|ensures you|helps you|lets you)|(?:smart|automatic|intelligent|built-in) \w+|capabilities|best suited (?:for )?use cases?.{0,20}"
-    r"|why (?:use )?(?:this|it).{0,20}|(?:this (?:tool )?is )?(?:particularly|especially|very|also )*(?:useful|helpful|valuable|handy) (?:for|in)\b.{0,30}"
-    r"|(?:perfect|ideal|great|best suited|excellent) (?:for|use cases?)\b.{0,30}|优势|特点|优点)$",
-    re.IGNORECASE,
-)
 _HASHES = re.compile(r"#+")
-_COLON = (":", "：")
 _REMARK = re.compile(
     r"[*_]{0,3}(?:note|notes|important|warning|caution|tip|hint|critical|attention|remark|nb|注意|说明|备注|참고|주의|nota|hinweis|achtung)\b",
     re.IGNORECASE,
@@ -65,22 +35,6 @@ _REMARK = re.compile(
 """Labels of a remark: such a line stands for itself and is no item of an argument list."""
 _EXAMPLE_ITEM = re.compile(r"[-*•]\s+(?:examples?|e\.g\.|示例|例如|예시)\s*[:：]", re.IGNORECASE)
 _UTTERANCE = re.compile(r"[-*•]\s+(?:\w+: )?(?:\"[^\"]*\"|“[^”]*”)(?: (?:->|→) .*)?$")
-
-
-def section_of(line: str) -> Section:
-    """Return what a heading or label line announces; its text before the colon counts where more text follows."""
-    text = line
-    if not text.endswith(_COLON):
-        cut = min((at for at in (text.find(":"), text.find("：")) if at >= 0), default=-1)
-        if 0 <= cut <= 40:
-            text = text[:cut]
-        elif len(text) > 60:
-            return Section.NONE
-    text = _DECORATION.sub("", text).strip()
-    if not text or len(text) > 80:
-        return Section.NONE
-    found = _SECTIONS.match(text)
-    return Section(found.lastgroup) if found and found.lastgroup else Section.NONE
 
 
 def parse(text: str) -> list[Block]:
@@ -104,7 +58,7 @@ def parse(text: str) -> list[Block]:
         size = sum(len(lines[i]) + 1 for i in range(index, last)) - 1
         block = Block(kind, at, at + size, indent, after_blank=blank)
         if kind in (LineKind.TEXT, LineKind.BULLET, LineKind.FIELD, LineKind.HEADING):
-            block.is_head = kind is LineKind.HEADING or (stripped.endswith(_COLON))
+            block.is_head = kind is LineKind.HEADING or (stripped.endswith(COLONS))
             if block.is_head or kind is LineKind.FIELD:
                 block.own_section = section_of(stripped)
                 block.is_head = block.is_head or block.own_section in (Section.RETURNS, Section.EXAMPLES)

@@ -4,17 +4,18 @@ from dataclasses import dataclass, field
 
 from caveman_tui.core.policy import Level
 from caveman_tui.core.shrink import examples
-from caveman_tui.core.shrink.blocks import Block, Section, parse
+from caveman_tui.core.shrink.blocks import Block, parse
 from caveman_tui.core.shrink.filler import filler_of
 from caveman_tui.core.shrink.layout import LineKind
 from caveman_tui.core.shrink.model import ToolContext
 from caveman_tui.core.shrink.repetition import Earlier
 from caveman_tui.core.shrink.restated import Known
+from caveman_tui.core.shrink.sections import COLONS, Section
 from caveman_tui.core.shrink.sentences import sentence_ends
-from caveman_tui.core.shrink.signals import STRONG, WEAK, Signal, is_english, signals_of
+from caveman_tui.core.shrink.signals import STRONG, WEAK, is_english, signals_of
+from caveman_tui.core.shrink.vocabulary import Signal
 
 _VERBATIM = (LineKind.FENCE, LineKind.CODE, LineKind.TABLE)
-_COLON = (":", "：")
 _SHORT_LEAD = 25
 _LONGEST_LEAD = 4
 _SENTENCE_ENDS = ".!?。！？"
@@ -87,7 +88,7 @@ def _mark_lead(made: Plan) -> None:
         piece.kind, piece.why = "purpose", "the lead"
         text = made.of(piece)
         fragment = len(text) < _SHORT_LEAD and text[-1] not in _SENTENCE_ENDS
-        heads = block.kind is LineKind.HEADING or text.endswith(_COLON) or (block.is_head and piece.end == block.end)
+        heads = block.kind is LineKind.HEADING or text.endswith(COLONS) or (block.is_head and piece.end == block.end)
         if index >= _LONGEST_LEAD or not (fragment or heads):
             break
 
@@ -137,7 +138,7 @@ def _judge(made: Plan, context: ToolContext) -> None:
                 _judge_sentence(piece, block, text, context, known, earlier, waiting)
         if piece.kept:
             earlier.add(text)
-        elif text.endswith(_COLON) and piece.kind in _ANNOUNCED:
+        elif text.endswith(COLONS) and piece.kind in _ANNOUNCED:
             announced[piece.block] = _ANNOUNCED[piece.kind]
     _judge_examples(made, context, waiting)
 
@@ -161,7 +162,7 @@ def _judge_sentence(
 ) -> None:
     if block.kind is LineKind.HEADING or (block.is_head and block.own_section):
         piece.bare, piece.kind, piece.why = True, "heading", "heads what is below it"
-        if text.endswith(_COLON) or block.kind is LineKind.HEADING:
+        if text.endswith(COLONS) or block.kind is LineKind.HEADING:
             return
     if earlier.repeats(text):
         _drop(piece, "repetition", "says again what stands above")
@@ -204,7 +205,7 @@ def _judge_sentence(
             return
         _drop(piece, "background", "nothing in it bears on choosing or calling")
         return
-    if text.endswith(_COLON) and not signals & STRONG:
+    if text.endswith(COLONS) and not signals & STRONG:
         piece.bare = True
     strongest = next((signal for signal in Signal if signal in signals), None)
     if strongest is not None:
@@ -271,7 +272,7 @@ def _settle_heads(made: Plan) -> None:
             if not alive(index):
                 for piece in own:
                     _keep(piece, "heading", "what is kept stands below it")
-            elif not last.kept and made.of(last).endswith(_COLON):
+            elif not last.kept and made.of(last).endswith(COLONS):
                 _keep(last, "heading", "what is kept stands below it")
             continue
         if not below:
@@ -282,7 +283,7 @@ def _settle_heads(made: Plan) -> None:
             for piece in own:
                 if piece.kept:
                     _drop(piece, "heading", "nothing is left below it")
-        elif last.kept and made.of(last).endswith(_COLON):
+        elif last.kept and made.of(last).endswith(COLONS):
             for child in below:
                 if blocks[child].section not in _DROPPED_SECTIONS or last.lead:
                     for piece in by_block[child]:

@@ -4,7 +4,8 @@ import functools
 import re
 from dataclasses import dataclass
 
-from caveman_tui.core.shrink.signals import LONGEST_REMEMBERED, Signal
+from caveman_tui.core.shrink.signals import LONGEST_REMEMBERED
+from caveman_tui.core.shrink.vocabulary import Signal
 
 _START = r"^(?:…\s*)?(?:[-*•+]\s+|\d{1,2}[.)]\s+)?(?:\*\*|_)?"
 _THE_TOOL = r"(?:it|this|the (?:tool|function|method|operation|call|command)|this (?:tool|function|method|operation|call|command))"
@@ -60,9 +61,11 @@ RULES = (
         _STATES_A_VALUE,
         _START
         + r"(?:(?:it|this|the tool|this tool)(?:'s| is)? )?(?:particularly |especially |very |also )*"
-        + r"(?:perfect|ideal|great|essential|invaluable|excellent|useful|helpful|valuable|designed|well[- ]suited|best suited|handy|indispensable)"
+        + r"(?:perfect|ideal|great|essential|invaluable|excellent|useful|helpful|valuable"
+        + r"|designed|well[- ]suited|best suited|handy|indispensable)"
         + r" (?:for|to|in)\b",
-        r"\b(?:state[- ]of[- ]the[- ]art|cutting[- ]edge|seamless(?:ly)?|effortless(?:ly)?|powerful|world[- ]class|blazing(?:ly)?|robust)\b",
+        r"\b(?:state[- ]of[- ]the[- ]art|cutting[- ]edge|seamless(?:ly)?|effortless(?:ly)?|powerful"
+        r"|world[- ]class|blazing(?:ly)?|robust)\b",
     ),
     _rule(
         "rationale",
@@ -89,14 +92,16 @@ RULES = (
         "implementation",
         "says how it works inside",
         _TELLS_WHAT_TO_DO | {Signal.WHEN},
-        r"\b(?:under the hood|behind the scenes|internally|leverages?|for (?:efficiency|better performance)|optimi[sz]ed for|built on(?: top)?|powered by)\b",
+        r"\b(?:under the hood|behind the scenes|internally|leverages?|for (?:efficiency|better performance)"
+        r"|optimi[sz]ed for|built on(?: top)?|powered by)\b",
     ),
     _rule(
         "restated-purpose",
         "says again what the tool does",
         _TELLS_WHAT_TO_DO | {Signal.WHEN, Signal.CONDITION, Signal.UNIT, Signal.CAPABILITY, Signal.ENUMERATION},
         _START
-        + r"(?:it|this (?:\w+ )?(?:tool|function|method|operation|endpoint|command|api)) (?:\w+ly )?(?:provides?|retrieves?|gets?|fetche?s?|performs?"
+        + r"(?:it|this (?:\w+ )?(?:tool|function|method|operation|endpoint|command|api)) (?:\w+ly )?(?:provides?"
+        + r"|retrieves?|gets?|fetche?s?|performs?"
         + r"|lists?|creates?|adds?|updates?|calculates?|initiates?|executes?|generates?|gathers?|enables?|offers?|gives?)\b",
     ),
 )

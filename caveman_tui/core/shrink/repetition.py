@@ -2,7 +2,8 @@
 
 import re
 
-from caveman_tui.core.shrink.signals import Signal, signals_of
+from caveman_tui.core.shrink.signals import signals_of
+from caveman_tui.core.shrink.vocabulary import GLUE, Signal
 
 LEAST_CHARACTERS = 24
 """Shorter sentences repeat by chance."""
@@ -13,11 +14,6 @@ LEAST_WORDS = 4
 """Content words that a repetition must have."""
 
 _WORD = re.compile(r"[\w$%°#@&+/\\.\-]*\w|[^\x00-\x7f]")
-_GLUE = frozenset(
-    "a an the this that these those is are was were be been being to of in on at by for from with and or so as it its they them you your we our "
-    "please also just simply very will would can could may should always note important critical remember then here there any all each every "
-    "important: note: critical: other words".split()
-)
 _MEANING = frozenset({Signal.PROHIBITION, Signal.ONLY, Signal.EXCLUSIVE, Signal.DEFAULT})
 
 
@@ -73,7 +69,7 @@ class Earlier:
 
 
 def _content(sentence: str) -> list[str]:
-    return [word for word in _WORD.findall(sentence.casefold()) if word not in _GLUE]
+    return [word for word in _WORD.findall(sentence.casefold()) if word not in GLUE]
 
 
 def _subsequence(words: list[str], other: list[str]) -> bool:

@@ -3,16 +3,12 @@
 import re
 
 from caveman_tui.core.shrink.model import ToolContext
+from caveman_tui.core.shrink.vocabulary import GENERIC
 
 _DEFAULT = re.compile(r"^(?:…\s*)?(?:the )?default(?:s)?(?: value)?(?: is| to|:|=|)\s*[\"'`]?([^\"'`]{1,40}?)[\"'`]?\s*\.?$", re.IGNORECASE)
 _FIELD = re.compile(r"^[*`\"'@$-]*\s*([\w.\-]+)[`\"'*]*\s*(?:\([^()]*\))?\s*[:：]\s*(.*)$", re.DOTALL)
 _STEM_WORD = re.compile(r"[a-z]+|\d+|[^\x00-\x7f]")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_GENERIC = frozenset(
-    "a an the this that of to for in on at by from with and or as is are be it its you your which use used using string integer int number boolean bool "
-    "value name id identifier optional specific given provided particular new existing "
-    "tool function method operation command will can also optionally then user based simply existing".split()
-)
 
 
 class Known:
@@ -36,11 +32,11 @@ class Known:
         field = _FIELD.match(line)
         if field is None or field.group(1) not in self._context.parameters:
             return False
-        return _stems(field.group(2)) <= _GENERIC | _stems(field.group(1)) | self._tool | self._lead
+        return _stems(field.group(2)) <= GENERIC | _stems(field.group(1)) | self._tool | self._lead
 
     def holds_all_of(self, text: str) -> bool:
         """Whether a sentence has no content word that is not in the lead, in the tool's name or in a parameter's name."""
-        left = _stems(text) - _GENERIC - self._lead - self._tool
+        left = _stems(text) - GENERIC - self._lead - self._tool
         if not left:
             return True
         if self._named is None:

@@ -1,0 +1,71 @@
+"""What a heading or a label announces, in the languages that descriptions are written in."""
+
+import re
+from enum import StrEnum
+
+
+class Section(StrEnum):
+    """What a heading or label announces, as far as it decides about the lines below it."""
+
+    NONE = ""
+    RETURNS = "returns"
+    EXAMPLES = "examples"
+    PARAMETERS = "parameters"
+    BENEFITS = "benefits"
+    DIALOGUE = "dialogue"
+
+
+COLONS = (":", "：")
+_DECORATION = re.compile(r"^[\s#*_=\-•·>|✅❌⚠️🚨🔴🟢📌💡\d.)(<]+|[\s#*_=:：>]+$")
+_SECTIONS = re.compile(
+    r"""
+    (?P<returns>
+        (?:expected\ |the\ |tool\ )?(?:returns?|responses?|outputs?|results?)
+            (?:\ (?:values?|formats?|types?|shapes?|structures?|schemas?|fields|objects?|includes?|contains?|data))*
+        |(?:response|return|output|result)s?\ (?:format|value|structure|schema|shape|field)s?\ .{0,30}
+        |返回(?:值|结果|格式|内容|数据|字段|说明)*|输出(?:格式|结果|内容|说明)*|响应(?:格式)?
+        |반환(?:\ ?값)?|출력|戻り値|返り値|出力
+        |devuelve|retorna|respuesta|salida|valor\ de\ retorno|renvoie|retourne|retour|sortie|rückgabe(?:wert)?|ausgabe
+        |restituisce|retorno|saída
+    )$
+    |(?P<dialogue>
+        (?:example|sample)\ (?:interactions?|conversations?|dialogu?e?s?|scenarios?|prompts?|queries|questions)s?
+    )$
+    |(?P<examples>
+        (?:more\ |some\ |common\ |usage\ |query\ |code\ |quick\ |simple\ |basic\ |advanced\ )*(?:examples?|samples?)\b.{0,40}
+        |e\.g\.?|for\ (?:example|instance)|.{0,24}\bexamples?
+        |示例|例子|举例|例如|使用示例|调用示例|예시|예제|예|例|使用例|ejemplos?(?:\ .{0,20})?|exemples?|beispiele?|esempi[o]?|exemplos?
+    )$
+    |(?P<parameters>
+        (?:input\ )?(?:args|arguments|parameters|params|inputs?|takes|options|fields|properties)
+        |参数(?:说明)?|输入(?:参数)?|매개변수|파라미터|引数|パラメータ
+        |parámetros|argumentos|paramètres|parameter|argumente|parametri|parâmetros
+    )$
+    |(?P<benefits>
+        (?:(?:key|main|core|performance|advanced)\ )*(?:benefits|advantages|highlights|optimi[sz]ations)
+        |.{0,60}\b(?:will\ result\ in|results\ in|leads\ to|ensures\ you|helps\ you|lets\ you)
+        |(?:smart|automatic|intelligent|built-in)\ \w+|capabilities
+        |why\ (?:use\ )?(?:this|it).{0,20}
+        |(?:this\ (?:tool\ )?is\ )?(?:particularly|especially|very|also\ )*(?:useful|helpful|valuable|handy)\ (?:for|in)\b.{0,30}
+        |(?:perfect|ideal|great|best\ suited|excellent)\ (?:for|use\ cases?)\b.{0,30}
+        |优势|特点|优点
+    )$
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def section_of(line: str) -> Section:
+    """Return what a heading or label line announces; its text before the colon counts where more text follows."""
+    text = line
+    if not text.endswith(COLONS):
+        cut = min((at for at in (text.find(":"), text.find("：")) if at >= 0), default=-1)
+        if 0 <= cut <= 40:
+            text = text[:cut]
+        elif len(text) > 60:
+            return Section.NONE
+    text = _DECORATION.sub("", text).strip()
+    if not text or len(text) > 80:
+        return Section.NONE
+    found = _SECTIONS.match(text)
+    return Section(found.lastgroup) if found and found.lastgroup else Section.NONE
