@@ -1,5 +1,6 @@
 """A body as rows of text: split, indented on wish, wrapped or cut to a width; only the rows that are asked for are made."""
 
+import json as lenient
 import re
 from bisect import bisect_left, bisect_right
 from itertools import accumulate
@@ -12,6 +13,7 @@ from caveman_tui.traffic.safe_text import may_be_wide, safe
 
 _MATCHES_AT_MOST = 5_000
 _MEMBER = re.compile(r'(\s*)("(?:[^"\\]|\\.){0,120}":)')
+_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 _EVENT_FIELD = re.compile(r"(event|data|id|retry)(:)")
 
 
@@ -21,8 +23,35 @@ def indented(data: bytes) -> bytes | None:
         return None
     try:
         return json.format(data, indent=2)
-    except (msgspec.DecodeError, RecursionError):
+    except RecursionError:
         return None
+    except msgspec.DecodeError:
+        return _indented_slowly(data)
+
+
+def _indented_slowly(data: bytes) -> bytes | None:
+    """For what the fast way rejects and lenient parsers take: lone surrogate escapes, NaN."""
+    try:
+        lenient.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    pieces: list[bytes] = []
+    depth = 0
+    before = b""
+    for token in _TOKEN.findall(data):
+        opened = before in (b"{", b"[")
+        if token in (b"}", b"]"):
+            depth -= 1
+            pieces.append(b"" if opened else b"\n" + b"  " * depth)
+        elif opened or before == b",":
+            pieces.append(b"\n" + b"  " * depth)
+        elif before == b":":
+            pieces.append(b" ")
+        pieces.append(token)
+        if token in (b"{", b"["):
+            depth += 1
+        before = token
+    return b"".join(pieces)
 
 
 class BodyDocument:

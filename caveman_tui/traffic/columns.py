@@ -8,6 +8,7 @@ from typing import Literal
 
 from caveman_tui.core.cache_markers import Marker
 from caveman_tui.core.policy import Dialect
+from caveman_tui.core.reasons import BODY_REFUSALS
 from caveman_tui.protocol.exchanges import Exchange
 from caveman_tui.traffic import format
 from caveman_tui.traffic.format import UNKNOWN
@@ -80,6 +81,9 @@ def note(exchange: Exchange) -> Span:
         return Span(one_line(f"{exchange.method} {exchange.path}"), Role.MUTED)
     if exchange.dialect == Dialect.ANTHROPIC_COUNT_TOKENS:
         return Span("counts tokens", Role.MUTED)
+    refused = [reason.code for reason in exchange.reasons if reason.code in BODY_REFUSALS]
+    if refused:
+        return Span(refused[0], Role.MUTED)
     counts: dict[str, int] = {}
     for edit in exchange.marker_edits:
         counts[edit.reason] = counts.get(edit.reason, 0) + 1

@@ -7,7 +7,7 @@ from datetime import tzinfo
 from pathlib import Path
 from typing import ClassVar
 
-from textual import work
+from textual import events, work
 from textual.app import App
 from textual.binding import BindingType
 from textual.command import Provider
@@ -108,6 +108,13 @@ class CavemanApp(App[int]):
                 self.link, self.link_reason = link, reason
                 for screen in self._base_screens():
                     screen.link_changed()
+
+    def on_key(self, event: events.Key) -> None:
+        """Keys typed so fast that they were on their way before a prompt had the focus belong into it, and are no commands."""
+        prompt = self.screen.prompt if isinstance(self.screen, BaseScreen) else None
+        if prompt is not None and prompt.is_open and event.is_printable and event.character:
+            event.prevent_default()
+            prompt.type(event.character)
 
     @work(group="pane", exclusive=True, exit_on_error=False)
     async def supply(self, event: ExchangePane.Wanted) -> None:

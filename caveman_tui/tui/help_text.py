@@ -14,7 +14,6 @@ _SIGNS = (
     ("(24%)", "tools ratio measured only; without brackets it was applied"),
     ("–", "unknown"),
 )
-_CONTEXTS = ("app", "traffic", "tabs", "exchange", "body", "store", "store-list", "list", "text", "prompt", "quit", "force")
 _NAME_WIDTH = 16
 
 
@@ -52,7 +51,7 @@ def help_lines(width: int, *, url: str, places: tuple[tuple[str, str], ...], pol
             width,
         )
     ]
-    for context in _CONTEXTS:
+    for context in keys.TITLES:
         lines += [BLANK, line(f"KEYS: {keys.TITLES[context].upper()}", Role.HEADING)]
         for key in keys.keys_of(context):
             lines += _pair(" ".join(keys.shown(name) for name in key.keys.split(",")), key.tooltip, width)

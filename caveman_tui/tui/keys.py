@@ -70,7 +70,15 @@ TABLE: tuple[Key, ...] = (
     Key("store.back", "store", "escape", "back", "back", "Back to where you came from; first out of a search.", 10),
     Key("store.recover", "store", "r", "recover", "recover", "Check the original's hash and write it to a new file.", 15),
     Key("store.copy", "store", "y", "copy", "copy", "Send the recovered file's path, or else the handle, to the clipboard.", 20),
-    Key("store.search", "store-list", "slash", "search", "search", "Only what contains a text, in itself or its type or handle.", 25),
+    Key(
+        "store.search",
+        "store-list",
+        "slash",
+        "screen.search_store",
+        "search",
+        "Only what contains a text, or has it in type or handle.",
+        25,
+    ),
     Key("store.reload", "store", "u", "reload", "reload", "Read the store again."),
     # Help
     Key("help.back", "help", "escape", "back", "back", "Back to where you came from.", 10),
@@ -89,7 +97,7 @@ TABLE: tuple[Key, ...] = (
     Key("text.page-up", "text", "pageup,ctrl+u", "page(-1)", "page up", "One page up.", palette=False),
     Key("text.first", "text", "g,home", "first", "start", "The first line.", palette=False),
     Key("text.last", "text", "G,end", "last", "end", "The last line.", palette=False),
-    Key("text.search", "text", "slash", "search", "search", "Find a text; case is ignored.", 11),
+    Key("text.search", "text", "slash", "screen.search_text", "search", "Find a text; case is ignored.", 11),
     Key("text.next", "text", "n", "match(1)", "next match", "The next match.", palette=False),
     Key("text.previous", "text", "N", "match(-1)", "previous match", "The match before it.", palette=False),
     # Bodies
@@ -127,6 +135,7 @@ TITLES: dict[str, str] = {
     "tabs": "Tabs of an exchange (on the list too)",
     "store": "Store",
     "store-list": "Store, on the list",
+    "help": "Help",
     "list": "Any list",
     "text": "Any text",
     "body": "Bodies",

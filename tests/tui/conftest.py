@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_textual_snapshot
 from syrupy.assertion import SnapshotAssertion
 from syrupy.location import PyTestLocation
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-import pytest_textual_snapshot
 from caveman_tui.ccr import open_store
 from caveman_tui.core.policy import Level
 from caveman_tui.core.shrink.model import ShrunkDescription, ShrunkTool, Unit
@@ -49,8 +49,13 @@ def _steady_screen(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _steady_decisions(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     """What the shrinker would decide changes as it gets better; the pictures show one decision of each kind."""
-    if "real_shrinker" not in request.keywords.keys():
+    if "real_shrinker" not in request.fixturenames:
         monkeypatch.setattr(tool_rows, "explain_tool", decided)
+
+
+@pytest.fixture
+def real_shrinker() -> None:
+    """Asked for by tests that want the shrinker's own decisions."""
 
 
 def decided(tool: ShrunkTool, level: Level) -> tuple[ShrunkDescription, ...]:
@@ -143,7 +148,9 @@ def snap(snapshot: SnapshotAssertion, make_app: Callable[..., CavemanApp]) -> It
             await settle(pilot)
             for key in press:
                 await pilot.press(key)
-                await settle(pilot)
+                if len(key) > 1:
+                    await settle(pilot)
+            await settle(pilot)
             if before is not None:
                 await before(pilot)
                 await settle(pilot)

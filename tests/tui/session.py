@@ -53,7 +53,11 @@ _LONG_AFTER = (
 
 
 def _tool(name: str, description: str, **properties: object) -> dict[str, object]:
-    return {"name": name, "description": description, "input_schema": {"type": "object", "properties": properties, "required": [*properties][:1]}}
+    return {
+        "name": name,
+        "description": description,
+        "input_schema": {"type": "object", "properties": properties, "required": [*properties][:1]},
+    }
 
 
 def _pairs() -> list[tuple[str, dict[str, object], dict[str, object]]]:
@@ -63,7 +67,9 @@ def _pairs() -> list[tuple[str, dict[str, object], dict[str, object]]]:
         ("mcp__index__search", _LONG, _LONG_AFTER, {"query": text, "limit": whole}),
         (
             "mcp__tracker__create_issue",
-            "Create an issue in the tracker. " + "Our tracker is the best place to keep your issues. " * 9 + "The title may have 120 characters.",
+            "Create an issue in the tracker. "
+            + "Our tracker is the best place to keep your issues. " * 9
+            + "The title may have 120 characters.",
             "Create an issue in the tracker. The title may have 120 characters.",
             {"title": text, "body": text, "labels": {"type": "array", "items": text}},
         ),
@@ -73,9 +79,19 @@ def _pairs() -> list[tuple[str, dict[str, object], dict[str, object]]]:
             "List issues, newest first. At most 100 a page.",
             {"page": whole, "state": {"enum": ["open", "closed", "all"]}},
         ),
-        ("Bash", "Run a command in the shell. Times out after 120 s.", "Run a command in the shell. Times out after 120 s.", {"command": text}),
+        (
+            "Bash",
+            "Run a command in the shell. Times out after 120 s.",
+            "Run a command in the shell. Times out after 120 s.",
+            {"command": text},
+        ),
         ("Read", "Read a file. Paths are absolute.", "Read a file. Paths are absolute.", {"path": text}),
-        ("Edit", "Replace text in a file. The old text must be unique.", "Replace text in a file. The old text must be unique.", {"path": text, "old": text, "new": text}),
+        (
+            "Edit",
+            "Replace text in a file. The old text must be unique.",
+            "Replace text in a file. The old text must be unique.",
+            {"path": text, "old": text, "new": text},
+        ),
         (
             "mcp__browser__open_page_and_wait_for_network_idle",
             "Open a page. " + "A modern browser experience for your agent. " * 6 + "Waits at most 30 seconds.",
@@ -183,14 +199,26 @@ class Story:
             short = msgspec.structs.replace(tail, ttl="5m")
             after = (system(1), system(2), prompt, short)
             edits = (
-                MarkerEdit(pointer="/messages/2/content/1/cache_control", kind="marker", before="", after='{"type":"ephemeral","ttl":"1h"}', reason="prompt-anchored"),
+                MarkerEdit(
+                    pointer="/messages/2/content/1/cache_control",
+                    kind="marker",
+                    before="",
+                    after='{"type":"ephemeral","ttl":"1h"}',
+                    reason="prompt-anchored",
+                ),
                 MarkerEdit(pointer=f"{tail.pointer}/cache_control/ttl", kind="ttl", before="1h", after="5m", reason="loop-shortened"),
             )
-            reasons = (reason("prompt-anchored", "/messages/2/content/1"), reason("loop-shortened", tail.pointer), reason("client-interactive"))
+            reasons = (
+                reason("prompt-anchored", "/messages/2/content/1"),
+                reason("loop-shortened", tail.pointer),
+                reason("client-interactive"),
+            )
         if edit == "headless":
             before = (system(1), tail)
             after = (system(1), msgspec.structs.replace(tail, ttl="5m"))
-            edits = (MarkerEdit(pointer=f"{tail.pointer}/cache_control/ttl", kind="ttl", before="1h", after="5m", reason="headless-shortened"),)
+            edits = (
+                MarkerEdit(pointer=f"{tail.pointer}/cache_control/ttl", kind="ttl", before="1h", after="5m", reason="headless-shortened"),
+            )
             reasons = (reason("headless-shortened", tail.pointer), reason("client-headless"))
         read = int(total * share)
         written = total - read - 4
@@ -327,16 +355,23 @@ REQUEST = {
     "max_tokens": 32000,
     "system": [
         {"type": "text", "text": "You are a careful engineer.\nAnswer briefly."},
-        {"type": "text", "text": "Rules \u001b[31mof\u001b[0m the house: [bold]no markup[/bold]", "cache_control": {"type": "ephemeral", "ttl": "1h"}},
+        {
+            "type": "text",
+            "text": "Rules \u001b[31mof\u001b[0m the house: [bold]no markup[/bold]",
+            "cache_control": {"type": "ephemeral", "ttl": "1h"},
+        },
     ],
     "messages": [
         {"role": "user", "content": [{"type": "text", "text": "Rename the parser module and fix its imports. " * 12}]},
-        {"role": "assistant", "content": [{"type": "tool_use", "id": "toolu_01", "name": "Bash", "input": {"command": "git grep -n parser"}}]},
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "toolu_01", "name": "Bash", "input": {"command": "git grep -n parser"}}],
+        },
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_01", "content": "src/parser.py:1: 解析器"}]},
     ],
 }
 RESPONSE = (
-    b'event: message_start\ndata: {"type":"message_start","message":{"id":"msg_01","model":"claude-opus-4-8","usage":{"input_tokens":4}}}\n\n'
+    b'event: message_start\ndata: {"type":"message_start","message":{"id":"msg_01","usage":{"input_tokens":4}}}\n\n'
     b"event: ping\ndata: {}\n\n"
     b'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Renamed."}}\n\n'
     b'event: message_stop\ndata: {"type":"message_stop"}\n\n'
@@ -424,7 +459,9 @@ class FakeSource:
                 HeaderField(name="Accept", value="application/json"),
                 HeaderField(name="X-Api-Key", value="(removed, 108 characters)"),
                 HeaderField(name="anthropic-version", value="2023-06-01"),
-                HeaderField(name="anthropic-beta", value="claude-code-20250219,extended-cache-ttl-2025-04-11,context-management-2025-06-27"),
+                HeaderField(
+                    name="anthropic-beta", value="claude-code-20250219,extended-cache-ttl-2025-04-11,context-management-2025-06-27"
+                ),
                 HeaderField(name="User-Agent", value="claude-cli/2.1.197 (external, cli)"),
                 HeaderField(name="X-Claude-Code-Session-Id", value=REFACTOR),
             ),

@@ -89,11 +89,11 @@ class BaseScreen(Screen[None]):
         event.stop()
         self.caveman.supply(event)
 
-    def on_line_view_search_asked(self, event: LineView.SearchAsked) -> None:
-        """Open the prompt for a search in that view."""
-        event.stop()
-        self._searched = event.view
-        self.prompt.open(SEARCH, event.view.needle)
+    def action_search_text(self) -> None:
+        """Open the prompt for a search in the focused text."""
+        if isinstance(self.focused, LineView):
+            self._searched = self.focused
+            self.prompt.open(SEARCH, self.focused.needle)
 
     def on_line_view_searched(self, event: LineView.Searched) -> None:
         """Say where the search is."""

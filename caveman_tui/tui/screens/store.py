@@ -63,10 +63,6 @@ class StoreList(RowList):
         """One original."""
         return (store_rows.row_line(self.records, index, width),)
 
-    async def action_search(self) -> None:
-        """Handled by the screen."""
-        await self.screen.run_action("search")
-
 
 class StoreScreen(BaseScreen):
     """List and preview of what the store holds."""
@@ -122,7 +118,7 @@ class StoreScreen(BaseScreen):
         """Read the store again."""
         self._load()
 
-    def action_search(self) -> None:
+    def action_search_store(self) -> None:
         """Type a text to look for."""
         self.prompt.open(_SEARCH, self._text, "text in an original, a handle or a type")
 

@@ -1,13 +1,17 @@
 """A body: indented or as it came, wrapped or cut."""
 
+import asyncio
 from typing import ClassVar
 
+from textual import work
 from textual.binding import BindingType
 
 from caveman_tui.traffic.body_text import BodyDocument, indented
 from caveman_tui.traffic.lines import message
 from caveman_tui.tui import keys
 from caveman_tui.tui.widgets.line_view import LineView
+
+_AT_ONCE_BYTES = 500_000
 
 
 class BodyView(LineView):
@@ -48,5 +52,18 @@ class BodyView(LineView):
         if not self._data:
             self.show(message("Empty body."))
             return
-        pretty = indented(self._data) if self._indented else None
-        self.show(BodyDocument(self._data if pretty is None else pretty, wrapped=self._wrapped))
+        if len(self._data) <= _AT_ONCE_BYTES:
+            self.show(_document(self._data, self._indented, self._wrapped))
+        else:
+            self._show_large(self._data, self._indented, self._wrapped)
+
+    @work(group="body", exclusive=True, exit_on_error=False)
+    async def _show_large(self, data: bytes, pretty: bool, wrapped: bool) -> None:
+        document = await asyncio.to_thread(_document, data, pretty, wrapped)
+        if data is self._data and (pretty, wrapped) == (self._indented, self._wrapped):
+            self.show(document)
+
+
+def _document(data: bytes, pretty: bool, wrapped: bool) -> BodyDocument:
+    text = indented(data) if pretty else None
+    return BodyDocument(data if text is None else text, wrapped=wrapped)

@@ -31,13 +31,6 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
     needle: reactive[str] = reactive("")
     """What is searched for; its occurrences are drawn as matches."""
 
-    class SearchAsked(Message):
-        """The person wants to search in this view."""
-
-        def __init__(self, view: "LineView") -> None:
-            super().__init__()
-            self.view = view
-
     class Searched(Message):
         """A search ended, or moved on to another match."""
 
@@ -148,14 +141,10 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         """Scroll to the end."""
         self.scroll_to(y=self.max_scroll_y, animate=False, immediate=True)
 
-    def action_search(self) -> None:
-        """Ask for a text to search."""
-        self.post_message(self.SearchAsked(self))
-
     def action_match(self, step: int) -> None:
         """Go to another match."""
         if not self.needle:
-            self.action_search()
+            self.post_message(self.Searched(self, "nothing is searched for; / starts a search"))
             return
         here = self._match_row if self._match_row >= 0 else self.scroll_offset.y
         self._go_to_match(next_match(self._matches, here, backwards=step < 0))

@@ -71,7 +71,11 @@ class PromptLine(Horizontal):
         box.cursor_position = len(text)
         self.says("")
         self.add_class("-open")
-        box.focus()
+        self.screen.set_focus(box)
+
+    def type(self, text: str) -> None:
+        """Insert text where the cursor is."""
+        self.query_one(Input).insert_text_at_cursor(text)
 
     def says(self, text: str, *, wrong: bool = False) -> None:
         """Explain what was typed, or what is wrong with it."""

@@ -1,0 +1,440 @@
+"""What each key does, by pressing it. There is a scenario for every row of the key table."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from caveman_tui import places
+from caveman_tui.core.policy import Level, LoopTtlMode, ShrinkMode
+from caveman_tui.traffic.view import SortKey
+from caveman_tui.tui import keys
+from caveman_tui.tui.app import CavemanApp
+from caveman_tui.tui.screens.dialog import ForceDialog, QuitDialog
+from caveman_tui.tui.screens.exchange import ExchangeScreen
+from caveman_tui.tui.screens.help import HelpScreen
+from caveman_tui.tui.screens.store import StoreList, StoreScreen
+from caveman_tui.tui.screens.traffic import TrafficScreen
+from caveman_tui.tui.widgets.body_view import BodyView
+from caveman_tui.tui.widgets.exchange_pane import ExchangePane
+from caveman_tui.tui.widgets.line_view import LineView
+from tests.tui.conftest import settle
+from tests.tui.session import HANDLE, TOOLS_BEFORE, FakeSource
+
+
+class Person:
+    """Presses keys and looks."""
+
+    def __init__(self, pilot: Pilot[int], source: FakeSource) -> None:
+        self.pilot = pilot
+        self.source = source
+
+    @property
+    def app(self) -> CavemanApp:
+        assert isinstance(self.pilot.app, CavemanApp)
+        return self.pilot.app
+
+    async def press(self, *names: str) -> None:
+        for name in names:
+            await self.pilot.press(name)
+            await settle(self.pilot)
+
+    @property
+    def row(self) -> str:
+        """Id of the exchange under the cursor."""
+        current = self.app.traffic_view.current
+        assert current is not None
+        return current.id
+
+    @property
+    def pane(self) -> ExchangePane:
+        return self.app.screen.query_one(ExchangePane)
+
+    @property
+    def notices(self) -> str:
+        return "\n".join(f"{notice.title} {notice.message}" for notice in self.app._notifications)
+
+    @property
+    def clipboard(self) -> str:
+        return self.app.clipboard
+
+    def shows(self, kind: type) -> bool:
+        return isinstance(self.app.screen, kind)
+
+    def text(self, selector: str) -> LineView:
+        return self.app.screen.query_one(selector, LineView)
+
+
+Scenario = Callable[[Person], Awaitable[None]]
+SCENARIOS: dict[str, Scenario] = {}
+
+
+def scenario(*ids: str) -> Callable[[Scenario], Scenario]:
+    def note(function: Scenario) -> Scenario:
+        for id in ids:
+            assert id not in SCENARIOS
+            SCENARIOS[id] = function
+        return function
+
+    return note
+
+
+@scenario("app.help", "help.back")
+async def _(p: Person) -> None:
+    for key in ("question_mark", "f1"):
+        await p.press(key)
+        assert p.shows(HelpScreen)
+        await p.press(key)
+        assert len(p.app.screen_stack) == 3 and p.shows(HelpScreen)
+        await p.press("escape")
+        assert p.shows(TrafficScreen)
+
+
+@scenario("app.palette")
+async def _(p: Person) -> None:
+    await p.press("ctrl+p")
+    await p.pilot.press(*"settings: loop")
+    await p.pilot.pause(0.3)
+    await p.press("enter")
+    assert p.source.now_settings.loop_ttl is LoopTtlMode.OFF
+
+
+@scenario("app.quit", "quit.cancel", "quit.keep", "quit.default")
+async def _(p: Person) -> None:
+    await p.press("ctrl+q")
+    assert p.shows(QuitDialog)
+    await p.press("escape")
+    assert p.shows(TrafficScreen)
+    await p.press("question_mark", "ctrl+q", "ctrl+q")
+    assert p.shows(QuitDialog) and len(p.app.screen_stack) == 4
+    await p.press("escape", "ctrl+q", "k")
+    assert not p.app.is_running or p.app._exit
+    assert p.app.return_value == 0 and "stop" not in p.source.calls
+
+
+@scenario("quit.stop")
+async def _(p: Person) -> None:
+    await p.press("ctrl+q", "x")
+    assert p.source.calls[-1] == "stop" and p.app.return_value == 0
+
+
+@scenario("app.store", "store.back")
+async def _(p: Person) -> None:
+    await p.press("o")
+    assert p.shows(StoreScreen)
+    await p.press("o")
+    assert len(p.app.screen_stack) == 3
+    await p.press("escape")
+    assert p.shows(TrafficScreen)
+
+
+@scenario("app.copy")
+async def _(p: Person) -> None:
+    await p.press("ctrl+c")
+    assert "Nothing is selected" in p.notices
+    await p.press("3")
+    p.app.screen.selections = {p.app.screen.query_one(BodyView): __import__("textual.selection", fromlist=["SELECT_ALL"]).SELECT_ALL}
+    await p.press("ctrl+c")
+    assert p.clipboard.startswith("{\n") and '"model": "claude-opus-4-8"' in p.clipboard
+    assert "Sent to the clipboard" in p.notices
+
+
+@scenario("settings.shrink")
+async def _(p: Person) -> None:
+    seen = []
+    for _ in ShrinkMode:
+        await p.press("s")
+        seen.append(p.source.now_settings.shrink)
+    assert seen == [ShrinkMode.OFF, ShrinkMode.MEASURE, ShrinkMode.APPLY]
+    assert p.app.traffic_log.settings.shrink is ShrinkMode.APPLY
+    assert "running ones keep what they began with" in p.notices
+
+
+@scenario("settings.level")
+async def _(p: Person) -> None:
+    await p.press("L")
+    assert p.source.now_settings.level is Level.TERSE and "Shrink level: terse" in p.notices
+
+
+@scenario("settings.ttl")
+async def _(p: Person) -> None:
+    await p.press("t", "t")
+    assert p.source.now_settings.loop_ttl is LoopTtlMode.APPLY
+    assert [call for call in p.source.calls if call.startswith("change")] == [
+        "change_settings off None None",
+        "change_settings apply None None",
+    ]
+
+
+@scenario("settings.force", "force.confirm", "force.cancel", "force.default")
+async def _(p: Person) -> None:
+    for answer in ("escape", "n", "enter"):
+        await p.press("F")
+        assert p.shows(ForceDialog)
+        await p.press(answer)
+        assert p.shows(TrafficScreen) and not any(call.startswith("force") for call in p.source.calls)
+    await p.press("F", "y")
+    assert p.source.calls[-1] == "force_shrink 3f2a9c1e-70d4-4b8e-9a55-1c2d3e4f5a6b apply standard"
+    await p.press("g", "F")
+    assert p.shows(TrafficScreen) and "Put the cursor on an exchange" in p.notices
+
+
+@scenario("view.theme")
+async def _(p: Person) -> None:
+    await p.press("T")
+    assert p.app.theme == "caveman-light"
+    await p.press("T")
+    assert p.app.theme == "caveman-dark"
+
+
+@scenario("view.mouse")
+async def _(p: Person) -> None:
+    written: list[str] = []
+    assert p.app._driver is not None
+    p.app._driver.write = written.append  # type: ignore[method-assign,assignment]
+    await p.press("M")
+    assert "\x1b[?1000l" in written and "the terminal's" in p.notices
+    await p.press("M")
+    assert "\x1b[?1000h" in written
+
+
+@scenario("traffic.filter", "prompt.close")
+async def _(p: Person) -> None:
+    await p.press("slash", *"status:4xx")
+    assert [row.status for row in p.app.traffic_view.rows] == [400]
+    await p.press("escape")
+    assert len(p.app.traffic_view.rows) == 26 and p.app.focused is not None and p.app.focused.id == "exchanges"
+    await p.press("slash", *"status:529", "enter")
+    assert [row.status for row in p.app.traffic_view.rows] == [529]
+    await p.press("slash", *"x", "escape")
+    assert [row.status for row in p.app.traffic_view.rows] == [529]
+    await p.press("slash", *"0:", "enter")
+    assert "Filter not understood" in p.notices and [row.status for row in p.app.traffic_view.rows] == [529]
+
+
+@scenario("traffic.unfilter")
+async def _(p: Person) -> None:
+    await p.press("slash", *"gpt", "enter")
+    assert len(p.app.traffic_view.rows) == 2
+    await p.press("escape")
+    assert len(p.app.traffic_view.rows) == 26
+
+
+@scenario("traffic.conversation")
+async def _(p: Person) -> None:
+    await p.press("c")
+    assert {row.conversation[:4] for row in p.app.traffic_view.rows} == {"3f2a"}
+    await p.press("c")
+    assert len(p.app.traffic_view.rows) == 26
+
+
+@scenario("traffic.follow")
+async def _(p: Person) -> None:
+    await p.press("up")
+    assert not p.app.traffic_view.following
+    await p.press("f")
+    assert p.app.traffic_view.following and p.row == "5f0c-26"
+    await p.press("f")
+    assert not p.app.traffic_view.following
+    await p.press("S", "f")
+    assert p.app.traffic_view.sort is SortKey.STARTED and p.app.traffic_view.following
+
+
+@scenario("traffic.sort")
+async def _(p: Person) -> None:
+    seen = []
+    for _ in SortKey:
+        await p.press("S")
+        seen.append(p.app.traffic_view.sort)
+    assert seen == [*list(SortKey)[1:], SortKey.STARTED]
+
+
+@scenario("traffic.reverse")
+async def _(p: Person) -> None:
+    await p.press("R")
+    assert p.app.traffic_view.rows[0].id == "5f0c-26"
+
+
+@scenario("traffic.copy")
+async def _(p: Person) -> None:
+    await p.press("y")
+    assert p.clipboard == "export ANTHROPIC_BASE_URL=http://127.0.0.1:8788"
+    assert "Sent to the clipboard" in p.notices
+
+
+@scenario("list.open", "exchange.back")
+async def _(p: Person) -> None:
+    await p.press("up", "enter")
+    assert p.shows(ExchangeScreen) and p.pane.exchange is not None and p.pane.exchange.id == "5f0c-25"
+    await p.press("escape")
+    assert p.shows(TrafficScreen) and p.row == "5f0c-25"
+
+
+@scenario("exchange.next", "exchange.previous")
+async def _(p: Person) -> None:
+    await p.press("enter", "left_square_bracket", "left_square_bracket")
+    assert p.pane.exchange is not None and p.pane.exchange.id == "5f0c-24"
+    await p.press("right_square_bracket", "right_square_bracket", "right_square_bracket")
+    assert p.pane.exchange.id == "5f0c-26" and "last one" in p.notices
+
+
+@scenario("exchange.recover")
+async def _(p: Person) -> None:
+    await p.press("enter", "r")
+    path = places.recovered_dir() / f"{HANDLE}.json"
+    assert path.read_bytes() == TOOLS_BEFORE and path.stat().st_mode & 0o777 == 0o600
+    assert str(path) in p.notices
+    await p.press("r")
+    assert (places.recovered_dir() / f"{HANDLE}-2.json").read_bytes() == TOOLS_BEFORE
+    await p.press("left_square_bracket", "left_square_bracket", "r")
+    assert "Nothing to recover" in p.notices
+
+
+@scenario("exchange.copy")
+async def _(p: Person) -> None:
+    await p.press("enter", "y")
+    assert p.clipboard == HANDLE
+    await p.press("left_square_bracket", "left_square_bracket", "y")
+    assert p.clipboard == "5f0c-24"
+
+
+@scenario("tabs.next", "tabs.previous")
+async def _(p: Person) -> None:
+    await p.press("l")
+    assert p.shows(ExchangeScreen)
+    seen = []
+    for key in ("l", "right", "h", "left", "left"):
+        await p.press(key)
+        seen.append(p.pane.tab)
+    assert seen == ["tools", "request-before", "tools", "ladder", "timing"]
+
+
+@scenario("tabs.ladder", "tabs.tools", "tabs.before", "tabs.after", "tabs.response", "tabs.headers", "tabs.timing")
+async def _(p: Person) -> None:
+    await p.press("up")
+    names = ["ladder", "tools", "request-before", "request-after", "response", "headers", "timing"]
+    for number, name in enumerate(names, 1):
+        await p.press(str(number))
+        assert p.shows(ExchangeScreen) and p.pane.tab == name
+        await p.press("escape")
+    await p.press("1")
+    for number, name in enumerate(names, 1):
+        await p.press(str(number))
+        assert p.pane.tab == name
+    fetched = " ".join(p.source.calls)
+    for wanted in ("catalog ", "request-before", "request-after", "response", "exchange 5f0c-25"):
+        assert wanted in fetched
+
+
+@scenario("store.recover")
+async def _(p: Person) -> None:
+    await p.press("o", "G", "r")
+    path = places.recovered_dir() / f"{HANDLE}.json"
+    assert path.read_bytes() == TOOLS_BEFORE and path.stat().st_mode & 0o777 == 0o600
+
+
+@scenario("store.copy")
+async def _(p: Person) -> None:
+    await p.press("o", "G", "y")
+    assert p.clipboard == HANDLE
+    await p.press("r", "y")
+    assert p.clipboard == str(places.recovered_dir() / f"{HANDLE}.json")
+
+
+@scenario("store.search")
+async def _(p: Person) -> None:
+    await p.press("o", "slash", *"tracker__list", "enter")
+    rows = p.app.screen.query_one(StoreList)
+    assert [record.handle for record in rows.records] == [HANDLE] and p.app.focused is rows
+    await p.press("escape")
+    assert p.shows(StoreScreen) and len(rows.records) == 2
+    await p.press("slash", *"nowhere to be found", "enter")
+    assert rows.records == () and p.app.screen.has_class("-empty")
+
+
+@scenario("store.reload")
+async def _(p: Person) -> None:
+    from caveman_tui.ccr import open_store
+
+    await p.press("o")
+    with open_store(Path(p.source.store_path)) as store:
+        store.put(b"third", content_type="text", compressor="squeeze", tokens_before=0, tokens_after=0)
+    await p.press("u")
+    assert len(p.app.screen.query_one(StoreList).records) == 3
+
+
+@scenario("list.down", "list.up", "list.page-down", "list.page-up", "list.first", "list.last")
+async def _(p: Person) -> None:
+    seen = []
+    for key in ("g", "j", "down", "k", "up", "pagedown", "ctrl+d", "pageup", "ctrl+u", "G", "home", "end"):
+        await p.press(key)
+        seen.append(p.app.traffic_view.cursor)
+    assert seen[:5] == [0, 1, 2, 1, 0] and seen[9:] == [25, 0, 25]
+    assert 0 < seen[5] < seen[6] <= 25 and seen[5] > seen[7 + 1] >= 0 and seen[7] < seen[6]
+
+
+@scenario("text.down", "text.up", "text.page-down", "text.page-up", "text.first", "text.last")
+async def _(p: Person) -> None:
+    await p.press("question_mark")
+    text = p.text("#help-text")
+    seen = []
+    for key in ("j", "down", "k", "up", "pagedown", "ctrl+d", "space", "pageup", "ctrl+u", "G", "g", "end", "home"):
+        await p.press(key)
+        seen.append(text.scroll_offset.y)
+    assert seen[:4] == [1, 2, 1, 0] and seen[9:] == [text.max_scroll_y, 0, text.max_scroll_y, 0]
+    assert 0 < seen[4] < seen[5] < seen[6] > seen[7] > seen[8]
+
+
+@scenario("text.search", "text.next", "text.previous")
+async def _(p: Person) -> None:
+    await p.press("question_mark", "n")
+    assert "nothing is searched for" in p.notices
+    await p.press("slash", *"TTL", "enter")
+    text = p.text("#help-text")
+    assert p.app.focused is text and text.needle == "TTL"
+    first = text._match_row
+    await p.press("n")
+    assert text._match_row > first
+    await p.press("N", "N")
+    assert text._match_row > first
+    await p.press("slash", *"zz", "enter")
+    assert "no match for TTLzz" in p.notices
+
+
+@scenario("body.pretty", "body.wrap")
+async def _(p: Person) -> None:
+    await p.press("3")
+    body = p.app.screen.query_one(BodyView)
+    pretty = body._rows
+    await p.press("p")
+    raw = body._rows
+    await p.press("w")
+    assert pretty > raw > body._rows == 1
+
+
+def test_there_is_a_scenario_for_every_key() -> None:
+    assert set(SCENARIOS) == {key.id for key in keys.TABLE}
+
+
+@pytest.mark.parametrize(
+    "function", list(dict.fromkeys(SCENARIOS.values())), ids=lambda f: "+".join(i for i, g in SCENARIOS.items() if g is f)
+)
+async def test_each_key_does_what_it_says(function: Scenario, source: FakeSource, make_app: Callable[..., CavemanApp]) -> None:
+    app = make_app(source)
+    async with app.run_test(size=(100, 24)) as pilot:
+        await settle(pilot)
+        await function(Person(pilot, source))
+
+
+async def test_keys_typed_faster_than_the_prompt_opens_go_into_it(source: FakeSource, make_app: Callable[..., CavemanApp]) -> None:
+    app = make_app(source)
+    async with app.run_test(size=(100, 24)) as pilot:
+        await settle(pilot)
+        for key in ("slash", "s", "t", "o"):
+            app.simulate_key(key)
+        await asyncio.sleep(0)
+        await settle(pilot)
+        assert app.screen.query_one(Input).value == "sto" and isinstance(app.screen, TrafficScreen)
