@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from caveman_tui.core.shrink.layout import LineKind, line_kind, verbatim_spans
-from caveman_tui.core.shrink.sections import COLONS, Section, section_of
+from caveman_tui.core.shrink.sections import Section, announces, section_of
 
 
 @dataclass(slots=True)
@@ -25,14 +25,25 @@ class Block:
     is_head: bool = False
     """Announces the blocks below it: a heading, or a line that ends with a colon."""
     after_blank: bool = False
+    closes: int = -1
+    """Index of the block with the opening tag, for a closing tag."""
 
 
 _HASHES = re.compile(r"#+")
 _REMARK = re.compile(
-    r"[*_]{0,3}(?:note|notes|important|warning|caution|tip|hint|critical|attention|remark|nb|注意|说明|备注|참고|주의|nota|hinweis|achtung)\b",
-    re.IGNORECASE,
+    r"[*_]{0,3}(?:N(?:ote|OTE)S?s?|I(?:mportant|MPORTANT)|W(?:arning|ARNING)|C(?:aution|AUTION|ritical|RITICAL)|T(?:ip|IP)|H(?:int|INT)"
+    r"|A(?:ttention|TTENTION)|R(?:emark|EMARK)|NB|注意|说明|备注|참고|주의|Nota|NOTA|Hinweis|HINWEIS|Achtung|ACHTUNG)\b"
 )
-"""Labels of a remark: such a line stands for itself and is no item of an argument list."""
+"""Labels of a remark: such a line stands for itself and is no item of an argument list. In capitals, since arguments may be named so."""
+_SPEAKER = re.compile(
+    r"[-*• ]*[*_]{0,2}(?:user|human|person|customer|assistant|claude|model|ai|agent|bot|system)[*_]{0,2}\s*[:：]", re.IGNORECASE
+)
+_CLOSING_TAG = re.compile(r"</([A-Za-z][\w-]*)>")
+_OPENING_TAG = re.compile(r"<([A-Za-z][\w-]*)>")
+_OTHER_HEADING_LEVEL = 7
+_DEEPEST_TAGS = 50
+_TAG_LEVEL = 100
+"""Level of a tag among headings: a heading of hashes inside it doesn't close it."""
 _EXAMPLE_ITEM = re.compile(r"[-*•]\s+(?:examples?|e\.g\.|示例|例如|예시)\s*[:：]", re.IGNORECASE)
 _UTTERANCE = re.compile(r"[-*•]\s+(?:\w+: )?(?:\"[^\"]*\"|“[^”]*”)(?: (?:->|→) .*)?$")
 
@@ -58,8 +69,8 @@ def parse(text: str) -> list[Block]:
         size = sum(len(lines[i]) + 1 for i in range(index, last)) - 1
         block = Block(kind, at, at + size, indent, after_blank=blank)
         if kind in (LineKind.TEXT, LineKind.BULLET, LineKind.FIELD, LineKind.HEADING):
-            block.is_head = kind is LineKind.HEADING or (stripped.endswith(COLONS))
-            if block.is_head or kind is LineKind.FIELD:
+            block.is_head = kind is LineKind.HEADING or announces(stripped)
+            if (block.is_head and not stripped.startswith("</")) or kind is LineKind.FIELD:
                 block.own_section = section_of(stripped)
                 block.is_head = block.is_head or block.own_section in (Section.RETURNS, Section.EXAMPLES)
         if kind is LineKind.BULLET and not block.is_head:
@@ -76,8 +87,11 @@ def parse(text: str) -> list[Block]:
 
 
 def _level_of_heading(text: str, block: Block) -> int:
-    hashes = _HASHES.match(text, block.start + block.indent, block.end)
-    return len(hashes.group()) if hashes else 7
+    at = block.start + block.indent
+    hashes = _HASHES.match(text, at, block.end)
+    if hashes:
+        return len(hashes.group())
+    return _TAG_LEVEL if _OPENING_TAG.match(text, at, block.end) else _OTHER_HEADING_LEVEL
 
 
 def _nest(text: str, blocks: list[Block]) -> None:
@@ -87,9 +101,12 @@ def _nest(text: str, blocks: list[Block]) -> None:
     groups = 0
     last_of: dict[tuple[int, int, LineKind], int] = {}
     for index, block in enumerate(blocks):
-        if block.kind is LineKind.HEADING:
+        if block.kind is LineKind.HEADING and (tag := _CLOSING_TAG.match(text, block.start + block.indent, block.end)):
+            block.closes = block.head = _close(text, blocks, headings, tag.group(1))
+            heads.clear()
+        elif block.kind is LineKind.HEADING:
             level = _level_of_heading(text, block)
-            while headings and headings[-1][0] >= level:
+            while level < _TAG_LEVEL and headings and _TAG_LEVEL > headings[-1][0] >= level:
                 headings.pop()
             block.head = headings[-1][1] if headings else -1
             heads.clear()
@@ -101,7 +118,10 @@ def _nest(text: str, blocks: list[Block]) -> None:
             heads.append(index)
         block.section = block.own_section
         if block.section is Section.NONE and block.head >= 0:
-            block.section = blocks[block.head].section
+            above = blocks[block.head]
+            if above.section is Section.EXAMPLES and _SPEAKER.match(text, block.start + block.indent, block.end):
+                above.section = Section.DIALOGUE
+            block.section = above.section
         if block.kind in (LineKind.BULLET, LineKind.TABLE, LineKind.SETTING) or (
             block.kind is LineKind.FIELD and not block.is_head and not _REMARK.match(text, block.start + block.indent)
         ):
@@ -113,6 +133,18 @@ def _nest(text: str, blocks: list[Block]) -> None:
                 groups += 1
                 block.group = groups
             last_of[key] = index
+
+
+def _close(text: str, blocks: list[Block], headings: list[tuple[int, int]], tag: str) -> int:
+    """Take the headings inside a tag away with it and return the block that opened it, -1 where none did."""
+    for depth in range(len(headings) - 1, max(len(headings) - 1 - _DEEPEST_TAGS, -1), -1):
+        level, opener = headings[depth]
+        if level == _TAG_LEVEL:
+            opening = _OPENING_TAG.match(text, blocks[opener].start + blocks[opener].indent, blocks[opener].end)
+            if opening and opening.group(1) == tag:
+                del headings[depth:]
+                return opener
+    return -1
 
 
 def _same_list(blocks: list[Block], before: int, index: int) -> bool:

@@ -10,7 +10,7 @@ from caveman_tui.core.shrink.layout import LineKind
 from caveman_tui.core.shrink.model import ToolContext
 from caveman_tui.core.shrink.repetition import Earlier
 from caveman_tui.core.shrink.restated import Known
-from caveman_tui.core.shrink.sections import COLONS, Section
+from caveman_tui.core.shrink.sections import Section, announces
 from caveman_tui.core.shrink.sentences import sentence_ends
 from caveman_tui.core.shrink.signals import STRONG, WEAK, is_english, signals_of
 from caveman_tui.core.shrink.vocabulary import Signal
@@ -88,7 +88,7 @@ def _mark_lead(made: Plan) -> None:
         piece.kind, piece.why = "purpose", "the lead"
         text = made.of(piece)
         fragment = len(text) < _SHORT_LEAD and text[-1] not in _SENTENCE_ENDS
-        heads = block.kind is LineKind.HEADING or text.endswith(COLONS) or (block.is_head and piece.end == block.end)
+        heads = block.kind is LineKind.HEADING or announces(text) or (block.is_head and piece.end == block.end)
         if index >= _LONGEST_LEAD or not (fragment or heads):
             break
 
@@ -138,7 +138,7 @@ def _judge(made: Plan, context: ToolContext) -> None:
                 _judge_sentence(piece, block, text, context, known, earlier, waiting)
         if piece.kept:
             earlier.add(text)
-        elif text.endswith(COLONS) and piece.kind in _ANNOUNCED:
+        elif announces(text) and piece.kind in _ANNOUNCED:
             announced[piece.block] = _ANNOUNCED[piece.kind]
     _judge_examples(made, context, waiting)
 
@@ -162,7 +162,7 @@ def _judge_sentence(
 ) -> None:
     if block.kind is LineKind.HEADING or (block.is_head and block.own_section):
         piece.bare, piece.kind, piece.why = True, "heading", "heads what is below it"
-        if text.endswith(COLONS) or block.kind is LineKind.HEADING:
+        if announces(text) or block.kind is LineKind.HEADING:
             return
     if earlier.repeats(text):
         _drop(piece, "repetition", "says again what stands above")
@@ -205,7 +205,7 @@ def _judge_sentence(
             return
         _drop(piece, "background", "nothing in it bears on choosing or calling")
         return
-    if text.endswith(COLONS) and not signals & STRONG:
+    if announces(text) and not signals & STRONG:
         piece.bare = True
     strongest = next((signal for signal in Signal if signal in signals), None)
     if strongest is not None:
@@ -255,7 +255,7 @@ def _settle_heads(made: Plan) -> None:
     blocks = made.blocks
     children: dict[int, list[int]] = {}
     for index, block in enumerate(blocks):
-        if block.head >= 0:
+        if block.head >= 0 and block.closes < 0:
             children.setdefault(block.head, []).append(index)
     by_block: dict[int, list[Piece]] = {}
     for piece in made.pieces:
@@ -272,7 +272,7 @@ def _settle_heads(made: Plan) -> None:
             if not alive(index):
                 for piece in own:
                     _keep(piece, "heading", "what is kept stands below it")
-            elif not last.kept and made.of(last).endswith(COLONS):
+            elif not last.kept and announces(made.of(last)):
                 _keep(last, "heading", "what is kept stands below it")
             continue
         if not below:
@@ -283,10 +283,14 @@ def _settle_heads(made: Plan) -> None:
             for piece in own:
                 if piece.kept:
                     _drop(piece, "heading", "nothing is left below it")
-        elif last.kept and made.of(last).endswith(COLONS):
+        elif last.kept and announces(made.of(last)):
             for child in below:
                 if blocks[child].section not in _DROPPED_SECTIONS or last.lead:
                     for piece in by_block[child]:
                         _keep(piece, piece.kind, "announced by the line above")
             if not any(alive(child) for child in below):
                 made.dangling.add(index)
+    for index, block in enumerate(blocks):
+        if block.closes >= 0:
+            for piece in by_block[index]:
+                (_keep if alive(block.closes) else _drop)(piece, "heading", "goes with the tag that it closes")

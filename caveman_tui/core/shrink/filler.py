@@ -62,10 +62,14 @@ RULES = (
         _START
         + r"(?:(?:it|this|the tool|this tool)(?:'s| is)? )?(?:particularly |especially |very |also )*"
         + r"(?:perfect|ideal|great|essential|invaluable|excellent|useful|helpful|valuable"
-        + r"|designed|well[- ]suited|best suited|handy|indispensable)"
+        + r"|well[- ]suited|best suited|handy|indispensable)"
         + r" (?:for|to|in)\b",
-        r"\b(?:state[- ]of[- ]the[- ]art|cutting[- ]edge|seamless(?:ly)?|effortless(?:ly)?|powerful"
-        r"|world[- ]class|blazing(?:ly)?|robust)\b",
+    ),
+    _rule(
+        "marketing",
+        "praises the tool",
+        _TELLS_WHAT_TO_DO | {Signal.WHEN, Signal.CAPABILITY, Signal.ENUMERATION, Signal.INSTRUCTION},
+        r"\b(?:state[- ]of[- ]the[- ]art|cutting[- ]edge|seamless(?:ly)?|effortless(?:ly)?|powerful|world[- ]class|blazing(?:ly)?)\b",
     ),
     _rule(
         "rationale",

@@ -21,6 +21,7 @@ SETTING = re.compile(r"[A-Za-z_]\w*=[^=\s]")
 _OPENS = re.compile(r"(?:[{\[]|\w\()\s*$")
 _COLUMNS = re.compile(r"\S[ \t]{2,}\S.*\S[ \t]{2,}\S")
 _ENDED = ".!?:;。！？：；…)]}>|"
+_GOES_ON = re.compile(r"(?:[,/–—]|\b(?:the|an?|of|to|and|or|in|on|at|by|for|from|with|is|are|as|that|which|than|your|its|this))$")
 _BRACES = re.compile(r"[{}\[\]()]")
 _LONGEST_CODE = 400
 """Lines that braces may span; keeps the work linear where they are never closed."""
@@ -206,7 +207,7 @@ def _continues(before: str, line: str, indent_before: int, indent: int) -> bool:
     length = len(before.lstrip(" "))
     if indent > indent_before:
         return length >= 25
-    return length >= 50 and (line[0].islower() or length >= 64)
+    return length >= 50 and (line[0].islower() or _GOES_ON.search(before) is not None)
 
 
 def _shifted(run: list[str], indent: int) -> Iterator[str]:

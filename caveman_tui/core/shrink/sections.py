@@ -15,7 +15,7 @@ class Section(StrEnum):
     DIALOGUE = "dialogue"
 
 
-COLONS = (":", "：")
+_COLONS = (":", "：")
 _DECORATION = re.compile(r"^[\s#*_=\-•·>|✅❌⚠️🚨🔴🟢📌💡\d.)(<]+|[\s#*_=:：>]+$")
 _SECTIONS = re.compile(
     r"""
@@ -55,10 +55,15 @@ _SECTIONS = re.compile(
 )
 
 
+def announces(text: str) -> bool:
+    """Whether a line or sentence ends with a colon, stressed or not, and so says what comes below it."""
+    return text.rstrip("*_ ").endswith(_COLONS)
+
+
 def section_of(line: str) -> Section:
     """Return what a heading or label line announces; its text before the colon counts where more text follows."""
     text = line
-    if not text.endswith(COLONS):
+    if not announces(text):
         cut = min((at for at in (text.find(":"), text.find("：")) if at >= 0), default=-1)
         if 0 <= cut <= 40:
             text = text[:cut]
