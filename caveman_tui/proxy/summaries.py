@@ -3,7 +3,7 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Executor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -28,13 +28,13 @@ class Summaries:
     def __init__(
         self,
         log: ExchangeLog,
-        threads: Executor,
         remember_counts: Callable[[bytes, int, int], Coroutine[Any, Any, None]],
         *,
         count: Callable[[bytes], int] = count_json_tokens,
     ) -> None:
         self._log = log
-        self._threads = threads
+        # One, and none of those that rewrite: counting a catalog may take a second, and nobody waits for it.
+        self._threads = ThreadPoolExecutor(1, thread_name_prefix="summaries")
         self._remember_counts = remember_counts
         self._count = count
         self._counts: OrderedDict[_CountKey, _Counts] = OrderedDict()
@@ -44,6 +44,7 @@ class Summaries:
         """Wait for what is being computed."""
         if self._tasks:
             await asyncio.wait(set(self._tasks))
+        self._threads.shutdown(wait=False)
 
     def keep(self, change: ToolsChange) -> str:
         """Keep the catalog for the screen; its digest."""

@@ -129,7 +129,9 @@ class Transformer:
             rewrite = await self._run(len(body), lambda: self._rewriter(body, dialect, client, policy), at_once=at_once)
             if rewrite.warning:
                 recording.warn("rewrite-discarded", rewrite.warning, "the request went out as it came", _REPORT)
-            return await self._with_originals(Prepared(examined, rewrite), recording)
+            prepared = Prepared(examined, rewrite)
+            # Counting is answered with a number, which nobody recovers anything from; it writes no store.
+            return prepared if dialect is Dialect.ANTHROPIC_COUNT_TOKENS else await self._with_originals(prepared, recording)
         except Exception as error:
             recording.warn("rewrite-failed", f"rewriting the request failed ({_name(error)})", "it went out as it came", _REPORT)
             return Prepared(examined)

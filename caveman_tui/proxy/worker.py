@@ -144,7 +144,7 @@ class Worker:
         self._running.push_async_callback(provider.close)
         try:
             listener = server.bind(self.host, config.port)
-        except OSError as error:
+        except (OSError, OverflowError) as error:
             raise self._not_bound(error) from error
         self._running.callback(listener.close)
         self.port = listener.getsockname()[1]
@@ -161,7 +161,7 @@ class Worker:
         self._running.push_async_callback(conversations.close)
         transformer = Transformer(conversations, rewrite, self._originals.commit, decoded_limit=config.editable_body_limit_bytes)
         self._running.callback(transformer.close)
-        summaries = Summaries(self.log, transformer.threads, self._originals.remember_counts)
+        summaries = Summaries(self.log, self._originals.remember_counts)
         self._running.push_async_callback(summaries.close)
         self._started_at = time.time()
         # The port takes connections from here on, so whoever finds the record may connect; the control API ends after the proxy.
@@ -188,11 +188,11 @@ class Worker:
             self._idle_watch = asyncio.get_running_loop().create_task(self._watch_idleness())
             self._running.callback(self._idle_watch.cancel)
 
-    def _not_bound(self, error: OSError) -> StartProblem:
-        if error.errno == errno.EADDRINUSE:
+    def _not_bound(self, error: OSError | OverflowError) -> StartProblem:
+        if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
             what = f"Port {self.config.port} on {self.host} is taken."
             return StartProblem("port-taken", what, "Use the worker that may run there, or another --port; --port 0 takes a free one.")
-        what = f"{self.host}:{self.config.port} can't be listened on ({error.strerror or error})."
+        what = f"{self.host}:{self.config.port} can't be listened on ({getattr(error, 'strerror', '') or error})."
         return StartProblem("address", what, "Choose another --port.")
 
     def _conversations(self) -> Conversations:

@@ -198,13 +198,27 @@ async def test_a_conversation_keeps_what_it_began_with(start_bench: StartBench) 
     assert len(bench.of(events.SettingsChanged)) == 1
 
 
+async def test_a_conversation_that_another_version_shrank_is_announced(start_bench: StartBench, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = await start_bench(settings=APPLY)
+    await first.post(MESSAGES, request())
+    await first.worker.stop()
+    monkeypatch.setattr("caveman_tui.proxy.worker.SHRINKER_VERSION", "another")
+    second = await start_bench(settings=APPLY, port=first.worker.port)
+    await second.post(MESSAGES, request())
+    await second.post(MESSAGES, request())
+    assert second.warnings == ["shrinker-changed"]
+
+
 async def test_count_tokens_is_shrunk_like_its_conversation_and_writes_no_store(applying: Bench) -> None:
     count = "/v1/messages/count_tokens?beta=true"
     await applying.post(count, request())
     assert applying.provider.seen[0].body == request()
     await applying.post(MESSAGES, request())
     assert applying.provider.seen[1].body == edited()
-    await applying.post(count, request())
+    with open_store() as store:
+        store.delete(HANDLE)
+        await applying.post(count, request())
+        assert store.stats().originals == 0
     assert applying.provider.seen[2].body == request(tools=SHRUNK)
 
 

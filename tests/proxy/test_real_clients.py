@@ -98,6 +98,18 @@ async def test_the_anthropic_client_with_both_transforms(start_bench: StartBench
     assert (exchange.client_kind.headless, exchange.warnings) == (False, ())
 
 
+async def test_markers_of_a_request_that_is_left_alone_are_told_once_it_is_on_its_way(bench: Bench) -> None:
+    tool = TOOL | {"cache_control": {"type": "ephemeral"}}
+    content = [{"type": "text", "text": "x", "cache_control": {"type": "ephemeral", "ttl": "5m"}}]
+    body = json.dumps({"model": "m", "tools": [tool], "messages": [{"role": "user", "content": content}]}).encode()
+    bench.worker.change_settings(Settings(shrink=ShrinkMode.OFF))
+    await bench.post("/v1/messages", body)
+    assert bench.provider.seen[0].body == body
+    await bench.until(lambda: bool(bench.exchange.markers_before))
+    assert [(m.section, m.ttl, m.bare) for m in bench.exchange.markers_before] == [("tools", "5m", True), ("messages", "5m", False)]
+    assert bench.exchange.markers_after == bench.exchange.markers_before
+
+
 async def test_the_openai_client(bench: Bench) -> None:
     async def answer(exchange: Exchange) -> None:
         if "responses" in exchange.seen.line:

@@ -39,6 +39,10 @@ async def test_a_taken_port_is_told() -> None:
     assert str(other) not in str(problem) and "--port" in problem.todo
 
 
+async def test_a_port_that_is_none_is_told() -> None:
+    assert (await _problem(WorkerConfig(port=70_000))).code == "address"
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 async def test_an_upstream_that_is_the_worker_itself_is_found_at_the_start(host: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
