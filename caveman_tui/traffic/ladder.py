@@ -27,6 +27,8 @@ class Rung:
     """Reason code of the edit that changed it, empty where none did."""
     why: str
     """The reason as a sentence, where there is one."""
+    at_fault: bool = False
+    """Whether a rule is broken because of it."""
 
     @property
     def marker(self) -> Marker:
@@ -37,7 +39,9 @@ class Rung:
 
     @property
     def sign(self) -> str:
-        """`=` as it came, `~` another lifetime, `+` added, `-` removed."""
+        """`=` as it came, `~` another lifetime, `+` added, `-` removed, `✗` at fault for a broken rule."""
+        if self.at_fault:
+            return "✗"
         if self.before is None:
             return "+"
         if self.after is None:
@@ -52,11 +56,12 @@ def rungs(exchange: Exchange) -> list[Rung]:
     edits = {_block(edit.pointer): edit.reason for edit in exchange.marker_edits}
     sentences = {reason.code: reason.text for reason in exchange.reasons}
     placed = {_block(reason.pointer): reason.text for reason in exchange.reasons if reason.pointer}
+    culprits = {_block(violation.culprit) for violation in exchange.violations}
     result = []
     for pointer in dict.fromkeys((*before, *after)):
         reason = edits.get(pointer, "")
         why = (placed.get(pointer) or sentences.get(reason) or REASONS.get(reason, "")) if reason else ""
-        result.append(Rung(pointer, before.get(pointer), after.get(pointer), reason, why))
+        result.append(Rung(pointer, before.get(pointer), after.get(pointer), reason, why, pointer in culprits))
     return sorted(result, key=lambda rung: (rung.pointer == "", rung.marker.block_index))
 
 
@@ -117,7 +122,7 @@ def _wide(steps: list[Rung], width: int) -> list[Line]:
                 Span(fit(_place(rung), place), Role.TEXT),
                 Span(f"  {_ttl(rung.before):<6}", _before_role(rung)),
                 Span(" > ", Role.MUTED),
-                Span(f"{_ttl(rung.after):<5}", Role.TEXT if rung.sign == "=" else Role.ADDED),
+                Span(f"{_ttl(rung.after):<5}", _after_role(rung)),
                 Span("  " + fit(rung.reason, width - place - 22).rstrip(), Role.MUTED),
             )
         )
@@ -135,7 +140,7 @@ def _narrow(steps: list[Rung], width: int) -> list[Line]:
         change = (
             Span(f"     {_ttl(rung.before)}", _before_role(rung)),
             Span(" > ", Role.MUTED),
-            Span(_ttl(rung.after), Role.TEXT if rung.sign == "=" else Role.ADDED),
+            Span(_ttl(rung.after), _after_role(rung)),
             Span(f"  {fit(rung.reason, max(0, width - 18)).rstrip()}", Role.MUTED),
         )
         lines.append(change)
@@ -164,7 +169,11 @@ def _ttl(marker: Marker | None) -> str:
 
 
 def _sign_role(rung: Rung) -> Role:
-    return {"=": Role.MUTED, "~": Role.ADDED, "+": Role.ADDED, "-": Role.REMOVED}[rung.sign]
+    return {"=": Role.MUTED, "✗": Role.BAD, "~": Role.ADDED, "+": Role.ADDED, "-": Role.REMOVED}[rung.sign]
+
+
+def _after_role(rung: Rung) -> Role:
+    return Role.ADDED if rung.sign in "~+" else Role.TEXT
 
 
 def _before_role(rung: Rung) -> Role:

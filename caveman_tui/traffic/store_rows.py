@@ -11,14 +11,15 @@ from caveman_tui.traffic.safe_text import one_line
 from caveman_tui.traffic.status_line import Part
 
 _HANDLE_WIDTH = 14
-_TIME_WIDTH = 16
+_DATED_FROM = 60
+"""Columns from which the year is shown."""
 _SIZE_WIDTH = 8
 
 
 def header(records: Sequence[Record], width: int) -> Line:
     """Column titles over the rows."""
     kind = _kind_width(records, width)
-    titles = f"   {'STORED':<{_TIME_WIDTH}}  {'HANDLE':<{_HANDLE_WIDTH}}  {'TYPE':<{kind}}  {'SIZE':>{_SIZE_WIDTH}}"
+    titles = f"   {'STORED':<{_time_width(width)}}  {'HANDLE':<{_HANDLE_WIDTH}}  {'TYPE':<{kind}}  {'SIZE':>{_SIZE_WIDTH}}"
     return (Span(titles + (f"  {'TOKENS':>14}" if _with_tokens(width) else ""), Role.HEADING),)
 
 
@@ -29,7 +30,7 @@ def row_line(records: Sequence[Record], index: int, width: int) -> Line:
     sign = Span(" ? ", Role.WARN) if not record.verified else Span("   ")
     spans = [
         sign,
-        Span(f"{stored_at(record):<{_TIME_WIDTH}}  ", Role.MUTED),
+        Span(f"{stored_at(record)[-_time_width(width) :]:<{_time_width(width)}}  ", Role.MUTED),
         Span(f"{short_handle(record.handle):<{_HANDLE_WIDTH}}  "),
         Span(fit(_kind(record), kind), Role.MUTED if record.is_object else Role.TEXT),
         Span(f"  {format.size(record.original_bytes):>{_SIZE_WIDTH}}"),
@@ -86,6 +87,10 @@ def _with_tokens(width: int) -> bool:
     return width >= 78
 
 
+def _time_width(width: int) -> int:
+    return len("2026-11-29 21:03") if width >= _DATED_FROM else len("11-29 21:03")
+
+
 def _kind(record: Record) -> str:
     what = one_line(record.content_type, 60)
     if record.compressor and record.compressor != record.content_type:
@@ -94,6 +99,6 @@ def _kind(record: Record) -> str:
 
 
 def _kind_width(records: Sequence[Record], width: int) -> int:
-    fixed = 3 + _TIME_WIDTH + 2 + _HANDLE_WIDTH + 2 + 2 + _SIZE_WIDTH + (16 if _with_tokens(width) else 0) + 1
+    fixed = 3 + _time_width(width) + 2 + _HANDLE_WIDTH + 2 + 2 + _SIZE_WIDTH + (16 if _with_tokens(width) else 0) + 1
     longest = max((columns_of(_kind(record)) for record in records), default=0)
     return max(4, min(longest, width - fixed))

@@ -32,7 +32,7 @@ from caveman_tui.tui.commands import KeyCommands
 from caveman_tui.tui.screens.base import BaseScreen
 from caveman_tui.tui.screens.dialog import ForceDialog, QuitDialog
 from caveman_tui.tui.screens.help import HelpScreen
-from caveman_tui.tui.screens.store import StoreScreen
+from caveman_tui.tui.screens.store import StoreScreen, sentence
 from caveman_tui.tui.screens.traffic import TrafficScreen
 from caveman_tui.tui.themes import DARK, LIGHT
 from caveman_tui.tui.widgets.exchange_pane import Content, ExchangePane
@@ -148,7 +148,7 @@ class CavemanApp(App[int]):
         try:
             path = await asyncio.to_thread(_recover, self.store_path(), handle)
         except StoreError as error:
-            self.notify(f"{error.what}. {error.todo}".strip(), title="Not recovered", severity="error", timeout=10, markup=False)
+            self.notify(sentence(error), title="Not recovered", severity="error", timeout=10, markup=False)
             return
         except OSError as error:
             self.notify(f"The file could not be written: {error}", title="Not recovered", severity="error", timeout=10, markup=False)

@@ -13,6 +13,8 @@ from caveman_tui.tui import keys
 from caveman_tui.tui.widgets.line_view import LineView
 
 Answer = TypeVar("Answer")
+_SHORT_BELOW = 60
+"""Columns below which answers are two words instead of a sentence."""
 
 
 class Dialog(ModalScreen[Answer | None], Generic[Answer]):
@@ -37,10 +39,11 @@ class Dialog(ModalScreen[Answer | None], Generic[Answer]):
 
     def on_resize(self) -> None:
         """As high as its text."""
-        width = max(20, min(70, self.app.size.width - 4))
+        whole = self.app.size.width
+        width = whole if whole < _SHORT_BELOW else min(70, whole - 4)
         box = self.query_one("#dialog")
         box.styles.width = width
-        box.styles.height = min(len(self._lines(width - 9)) + 4, self.app.size.height)
+        box.styles.height = min(len(self._lines(width - 9)) + 3, self.app.size.height)
 
     async def action_default(self) -> None:
         """Give the default answer."""
@@ -63,7 +66,8 @@ class Dialog(ModalScreen[Answer | None], Generic[Answer]):
             name = keys.shown(key.keys.split(",")[0])
             names = f"{name} enter" if is_default else name
             mark = Span("▌" if is_default else " ", Role.ACCENT)
-            parts = wrap(key.tooltip, max(10, width - 13))
+            says = key.description if self.app.size.width < _SHORT_BELOW else key.tooltip
+            parts = wrap(says, max(10, width - 13))
             lines.append((mark, Span(f"{names:<11}", Role.ACCENT), Span(parts[0], Role.STRONG if is_default else Role.TEXT)))
             lines += [line(" " * 12 + part) for part in parts[1:]]
         return lines

@@ -169,7 +169,7 @@ class StoreScreen(BaseScreen):
             self._say_empty(_nothing_stored)
             return
         except StoreError as error:
-            reason = f"{error.what}. {error.todo}".strip()
+            reason = sentence(error)
             self._say_empty(lambda width: _unreadable(reason, width))
             return
         if text != self._text:
@@ -194,7 +194,7 @@ class StoreScreen(BaseScreen):
         try:
             recovered = await asyncio.to_thread(_get, self._path, record.handle)
         except StoreError as error:
-            reason = f"✗ {error.what}. {error.todo}".strip()
+            reason = f"✗ {sentence(error)}"
             preview.show(BuiltDocument(lambda width: [line(part, Role.BAD) for part in wrap(safe(reason), width)]))
             return
         current = self.query_one(StoreList).current
@@ -220,6 +220,12 @@ def _read(path: Path | None, text: str) -> tuple[StoreStats, tuple[Record, ...]]
 def _get(path: Path | None, handle: str) -> Recovered:
     with open_store(path, create=False) as store:
         return store.get(handle)
+
+
+def sentence(error: StoreError) -> str:
+    """What happened and what to do, as a sentence."""
+    text = str(error)
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
 def _nothing_found(text: str, width: int) -> list[Line]:

@@ -26,6 +26,7 @@ from caveman_tui.tui.widgets.row_list import RowList
 
 SIDE_BY_SIDE_FROM = 140
 _FILTER = "filter"
+_INDENTED_FROM = 60
 
 
 class TrafficScreen(BaseScreen):
@@ -258,22 +259,23 @@ def _first_run(export: str, url: str, width: int) -> list[Line]:
     def text(words: str) -> list[Line]:
         return [line(part, Role.MUTED) for part in wrap(words, width)]
 
+    indent = "  " if width >= _INDENTED_FROM else ""
     return [
         BLANK,
         line("Waiting for the first request.", Role.STRONG),
         BLANK,
         *text("Point Claude Code at this worker, in the shell where you start it:"),
         BLANK,
-        line(f"  {export}", Role.ACCENT),
+        *(line(indent + export[start : start + width], Role.ACCENT) for start in range(0, len(export), width)),
         BLANK,
-        (Span("  y", Role.ACCENT), Span(" sends that line to the clipboard", Role.MUTED)),
+        (Span(f"{indent}y", Role.ACCENT), Span(" sends that line to the clipboard", Role.MUTED)),
         BLANK,
         *text("With MCP tools also set ENABLE_TOOL_SEARCH=true there: behind another base URL Claude Code sends them all otherwise."),
         BLANK,
         *text("Or let us start the client; nothing is written to its settings:"),
         BLANK,
-        line("  caveman-tui exec -- claude", Role.ACCENT),
-        line(f"  codex -c openai_base_url='\"{url}/v1\"'", Role.ACCENT),
+        line(f"{indent}caveman-tui exec -- claude", Role.ACCENT),
+        line(f"{indent}codex -c openai_base_url='\"{url}/v1\"'", Role.ACCENT),
         BLANK,
         *text("Just looking? 'caveman-tui demo' plays a whole session without network or key."),
     ]

@@ -4,15 +4,17 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal
+from textual.containers import Container, Horizontal
 from textual.message import Message
 from textual.suggester import SuggestFromList
 from textual.widgets import Input, Static
 
 from caveman_tui.tui import keys
 
+_BESIDE_FROM = 100
 
-class PromptLine(Horizontal):
+
+class PromptLine(Container):
     """Hidden until it is opened. What is typed travels up as messages; what it means comes back through `says`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings("prompt")]
@@ -50,10 +52,14 @@ class PromptLine(Horizontal):
 
     def compose(self) -> ComposeResult:
         """Name, input, explanation."""
-        yield Static("", id="prompt-name", markup=False)
         suggester = SuggestFromList(self._suggestions, case_sensitive=False)
-        yield Input(compact=True, select_on_focus=False, id="prompt-input", suggester=suggester)
+        box = Input(compact=True, select_on_focus=False, id="prompt-input", suggester=suggester)
+        yield Horizontal(Static("", id="prompt-name", markup=False), box, id="prompt-entry")
         yield Static("", id="prompt-says", markup=False)
+
+    def on_resize(self) -> None:
+        """The explanation stands beside what is typed, or under it where the screen is narrow."""
+        self.set_class(self.app.size.width < _BESIDE_FROM, "-narrow")
 
     @property
     def is_open(self) -> bool:
