@@ -173,8 +173,12 @@ def _tidy_lines(lines: list[str]) -> list[str]:
             continue
         source_indent = max(indent_of(line) - margin, 0) if index else 0
         if span is not None:
-            out_indent = _level(levels, source_indent)
-            out.extend(_shifted(lines[index : span[0]], out_indent))
+            run = lines[index : span[0]]
+            least = min(indent_of(part) for part in (run if index else run[1:]) if part.strip())
+            if not index:
+                out.append(stripped)
+                del run[0]
+            out.extend(_shifted(run, least, _level(levels, max(least - margin, 0))))
             joinable = False
             index = span[0]
             continue
@@ -210,12 +214,8 @@ def _continues(before: str, line: str, indent_before: int, indent: int) -> bool:
     return length >= 50 and (line[0].islower() or _GOES_ON.search(before) is not None)
 
 
-def _shifted(run: list[str], indent: int) -> Iterator[str]:
-    margin = indent_of(run[0])
+def _shifted(run: list[str], margin: int, indent: int) -> Iterator[str]:
+    """Yield the lines of a run moved from `margin` to `indent` as one."""
     for line in run:
         body = line.rstrip(" \t\r")
-        own = indent_of(body)
-        if own >= margin:
-            yield " " * indent + body[margin:] if body else ""
-        else:
-            yield " " * min(own, indent) + body[own:]
+        yield " " * indent + body[min(margin, indent_of(body)) :] if body else ""

@@ -112,10 +112,8 @@ class TestReturns:
         assert shrunk(text) == LONG + "\n\nReturns:\n  The id must be passed to cancel_table."
 
     def test_a_call_that_is_shown_there_stays(self) -> None:
-        text = (
-            LONG
-            + '\n\nReturns:\n    DataFrame:\n        >> book_table("20240131", 4)\n                 guests  hour\n        Smith  4  20\n        Jones  2  21'
-        )
+        frame = "                 guests  hour\n        Smith  4  20\n        Jones  2  21"
+        text = f'{LONG}\n\nReturns:\n    DataFrame:\n        >> book_table("20240131", 4)\n{frame}'
         assert shrunk(text) == LONG + '\n\nReturns:\n  DataFrame:\n    >> book_table("20240131", 4)'
 
     def test_what_follows_the_section_is_no_part_of_it(self) -> None:

@@ -1,0 +1,141 @@
+"""One sentence for each kind of fact and each kind of filler, in the middle of a long description."""
+
+import pytest
+
+from caveman_tui.core.policy import Level
+from caveman_tui.core.shrink.signals import signals_of
+from caveman_tui.core.shrink.vocabulary import Signal
+from tests.core.shrink.descriptions import LONG, shrunk, unit_at
+
+FACTS = [
+    (Signal.MARKER, "Guests must leave by midnight."),
+    (Signal.MARKER, "A party of three is rejected on Fridays."),
+    (Signal.MARKER, "Exactly one of the two rooms is picked."),
+    (Signal.MARKER, "Names are unique within the evening."),
+    (Signal.MARKER, "Hours follow RFC 3339."),
+    (Signal.PROHIBITION, "Wine is not part of the menu."),
+    (Signal.PROHIBITION, "Dogs don't count as guests."),
+    (Signal.EXCLUSIVE, "Give either the room or the table."),
+    (Signal.ONLY, "Works for parties of grown people only."),
+    (Signal.ONLY, "The bar is closed unless the owner is there."),
+    (Signal.PREREQUISITE, "Ask the person for the day beforehand."),
+    (Signal.PREREQUISITE, "The list comes from a search that ran before this one."),
+    (Signal.PREREQUISITE, "You need to know the street."),
+    (Signal.DEFAULT, "Two chairs by default."),
+    (Signal.DEFAULT, "If omitted, the owner picks a room."),
+    (Signal.CONDITION, "The terrace is taken if the sun is out."),
+    (Signal.FORMAT, "Rooms are written e.g. north-wing."),
+    (Signal.FORMAT, "Names are separated by a comma."),
+    (Signal.FORMAT, "Chairs are 0-based."),
+    (Signal.FORMAT, "The day is YYYYMMDD."),
+    (Signal.LITERAL, "The house goes by `casa` in the books."),
+    (Signal.LITERAL, "The owner reads table_name as the room."),
+    (Signal.LITERAL, "Looks in /etc/tables for the rooms."),
+    (Signal.UNIT, "The wait is in minutes."),
+    (Signal.UNIT, "The owner waits 30 seconds."),
+    (Signal.BOUND, "Seats up to a dozen people."),
+    (Signal.BOUND, "Between the walls there is room for 1-20."),
+    (Signal.DESTRUCTIVE, "The booking of the other guest will be deleted."),
+    (Signal.DESTRUCTIVE, "The reservation is charged to the card."),
+    (Signal.DESTRUCTIVE, "A room is automatically created for the party."),
+    (Signal.WHEN, "Prefer this over a telephone call."),
+    (Signal.WHEN, "Use it for dinners of colleagues."),
+    (Signal.INSTRUCTION, "Provide the street of the house."),
+    (Signal.INSTRUCTION, "You may have the room next door."),
+    (Signal.CHOICES, "The rooms are (north, south, east)."),
+    (Signal.ENUMERATION, "Rooms of the house: north, south, east."),
+    (Signal.EMPHASIS, "The owner *does* charge for water."),
+    (Signal.CAPABILITY, "Covers the restaurants of the north and of the south."),
+]
+
+FILLER = [
+    ("return-shape", "Returns the booking with the name of the waiter."),
+    ("return-shape", "It then returns the names of the rooms."),
+    ("return-shape", "The response includes the name of the waiter."),
+    ("return-shape", "A summary of the evening will be displayed."),
+    ("marketing", "Perfect for birthdays with friends and family."),
+    ("marketing", "It is particularly useful for dinners of large families."),
+    ("marketing", "The state-of-the-art kitchen of the house is loved by the town."),
+    ("rationale", "This helps the owner with the seating."),
+    ("restated-schema", "Accepts the street and the name of the house."),
+    ("naming", "This tool can be referenced as the butler of the house."),
+    ("implementation", "The booking leverages the ledger of the house."),
+    ("restated-purpose", "This tool gives the people of the town a place at the table."),
+    ("background", "The house is old and loved by the people of the town."),
+]
+
+
+@pytest.mark.parametrize(("kind", "sentence"), FACTS)
+def test_a_fact_stays(kind: Signal, sentence: str) -> None:
+    text = f"{LONG} {sentence} Ask about allergies."
+    assert shrunk(text) == text
+    assert kind in signals_of(sentence)
+
+
+@pytest.mark.parametrize(("kind", "sentence"), FILLER)
+def test_filler_goes_and_says_why(kind: str, sentence: str) -> None:
+    text = f"{LONG} {sentence} Ask about allergies."
+    assert shrunk(text) == f"{LONG} … Ask about allergies."
+    unit = unit_at(text, sentence)
+    assert (unit.kept, unit.kind) == (False, kind)
+    assert unit.why
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Returns nothing, and the old booking must be gone by then.",
+        "Perfect for birthdays, which cannot be booked by telephone.",
+        "This helps the owner with at most one evening.",
+        "The house is unique and loved by the people of the town.",
+    ],
+)
+@pytest.mark.parametrize("level", [Level.STANDARD, Level.TERSE])
+def test_a_marker_outweighs_every_filler_rule(level: Level, sentence: str) -> None:
+    text = f"{LONG} {sentence} The house is old and loved by all of the people."
+    assert sentence in shrunk(text, level)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Returns the booking, but not the bill.",
+        "Perfect for birthdays, up to a dozen guests.",
+        "Accepts the street in lower case, e.g. rue-haute.",
+        "This tool gives a place at the table only to members.",
+        "Returns the street where the owner lives, which can be passed to find_house.",
+    ],
+)
+def test_a_fact_outweighs_the_filler_around_it(sentence: str) -> None:
+    text = f"{LONG} {sentence} Ask about allergies."
+    assert shrunk(text) == text
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "必须先调用搜索工具。",
+        "严禁预订两次。",
+        "最多支持十二位客人。",
+        "默认为两位客人。",
+        "日期格式为年月日。",
+        "如果没有空位，则返回错误。",
+        "예약하기 전에 반드시 확인하세요.",
+        "No reservar dos veces la misma mesa.",
+        "La mesa debe estar libre.",
+        "Der Tisch darf nicht belegt sein.",
+        "Les chiens ne sont pas admis à table.",
+        "La casa es antigua y muy querida por los vecinos.",
+    ],
+)
+def test_other_languages_stay(sentence: str) -> None:
+    text = f"{LONG}\n{sentence}\nAsk about allergies."
+    assert sentence in shrunk(text)
+
+
+def test_chinese_results_go() -> None:
+    lead = (
+        "在用户选定的餐厅预订一张桌子，需要先调用搜索工具确定哪些餐厅仍有空位，并在预订之前告诉用户选择了哪一家餐厅，"
+        "得到用户确认后再调用本工具。"
+    )
+    assert shrunk(lead + "\n\n返回:\n    预订结果消息") == lead
