@@ -230,7 +230,7 @@ class _Exchange:
             held = ()
             undone |= kinds
             told.changed(prepared)
-        if undone and self.answer.status != refusals.REFUSED:
+        if undone and self.answer.status < 400:
             identity = prepared.examined.identity
             if undone & MARKER_EDITS:
                 self.shared.conversations.refuse_markers(identity)

@@ -336,6 +336,19 @@ async def test_a_second_400_is_sent_again_as_it_came_and_a_third_passes(applying
     assert applying.provider.seen[3].body == edited(), "the fault was not ours, so nothing is latched"
 
 
+async def test_what_the_second_try_did_not_prove_is_not_remembered(applying: Bench) -> None:
+    async def answer(exchange: Exchange) -> None:
+        if len(applying.provider.seen) == 1:
+            await exchange.reply(TOOLS_ERROR, status="400 Bad Request")
+        else:
+            await exchange.reply(b"{}", status="529 Overloaded")
+
+    applying.provider.answer = answer
+    assert (await applying.post(MESSAGES, request())).status == 529
+    await applying.post(MESSAGES, request())
+    assert [seen.body for seen in applying.provider.seen] == [edited(), request(), edited()]
+
+
 @pytest.mark.parametrize("status", ["400 Bad Request", "401 Unauthorized", "413 Too Large", "429 Slow", "500 Oh", "529 Overloaded"])
 async def test_other_errors_pass_at_once(applying: Bench, status: str) -> None:
     error = b'{"error":"prompt is too long"}' if status.startswith("400") else CACHE_ERROR

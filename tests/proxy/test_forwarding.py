@@ -138,6 +138,44 @@ async def test_head_keeps_the_length_it_speaks_of(bench: Bench) -> None:
         assert (await client.receive(bodyless=True)).values("content-length") == ["1234"]
 
 
+@pytest.mark.parametrize("version", ["1.0", "1.1"])
+async def test_a_response_that_only_its_end_frames(bench: Bench, version: str) -> None:
+    async def answer(exchange: Exchange) -> None:
+        await exchange.send(f"HTTP/{version} 200 OK\r\ncontent-type: text/plain\r\n\r\nall of it".encode())
+        exchange.cut()
+
+    bench.provider.answer = answer
+    got = await bench.post(MESSAGES, b"{}")
+    assert (got.body, got.clean, got.values("content-length")) == (b"all of it", True, [])
+    assert (await bench.ended()).state == "done"
+
+
+async def test_an_answer_that_comes_before_the_request_is_through(bench: Bench) -> None:
+    async def answer(exchange: Exchange) -> None:
+        await exchange.reply(b'{"error":"too large"}', "connection: close", status="413 Content Too Large")
+        await exchange.closed_by_peer()
+
+    bench.provider.answer = answer
+    bench.provider.reads_bodies = False
+    got = await bench.post(MESSAGES, b'{"a":"' + b"x" * 8_000_000 + b'"}')
+    assert (got.status, got.body) == (413, b'{"error":"too large"}')
+    assert (await bench.ended()).state == "provider-error"
+
+
+async def test_an_old_client_gets_its_body_up_to_the_end_of_the_connection(bench: Bench) -> None:
+    async def answer(exchange: Exchange) -> None:
+        await exchange.begin_stream(kind="text/plain")
+        await exchange.chunk(b"one")
+        await exchange.chunk(b"two")
+        await exchange.end_stream()
+
+    bench.provider.answer = answer
+    client = await bench.connect()
+    await client.send("GET /v1/thing HTTP/1.0")
+    assert (await client.head()).startswith(b"HTTP/1.0 200 OK")
+    assert await client.reader.read() == b"onetwo"
+
+
 async def test_redirects_go_back_to_the_client(bench: Bench) -> None:
     async def answer(exchange: Exchange) -> None:
         await exchange.reply(b"", "Location: /elsewhere", status="307 Temporary Redirect")
