@@ -80,7 +80,7 @@ def _of_claude(environment: Mapping[str, str], directory: Path, url: str) -> Ite
             if name == "ANTHROPIC_BASE_URL" and isinstance(value, str) and value.rstrip("/") != url:
                 todo = f"Remove it there; 'caveman-tui exec' takes {name} of the environment as the upstream."
                 yield Obstacle(CLAUDE, str(path), f'sets {name} in "env", which wins over the environment', todo)
-            elif name in _OTHER_PROVIDERS and value not in {"", "0", "false"}:
+            elif name in _OTHER_PROVIDERS and str(value) not in {"", "0", "false"}:
                 yield Obstacle(CLAUDE, str(path), f'sets {name} in "env": another provider, without ANTHROPIC_BASE_URL', "Remove it there.")
 
 

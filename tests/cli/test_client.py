@@ -86,9 +86,14 @@ def test_settings_of_claude_that_win_over_the_environment_are_found(tmp_path: Pa
     assert len(list(obstacles("claude", environment, project, URL))) == 1
     assert len(list(obstacles("claude", environment | {"CLAUDE_CODE_USE_VERTEX": "1"}, project, URL))) == 2
     assert list(obstacles("", environment, project, URL)) == []
+    _write(home / ".claude" / "settings.json", {"env": {"CLAUDE_CODE_USE_VERTEX": [1]}})
+    assert len(list(obstacles("claude", environment, project, URL))) == 2
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{", '{"env": []}', '{"env": {"ANTHROPIC_BASE_URL": 7}}', "[" * 5000])
+UNREADABLE = ["", "[]", "{", '{"env": []}', '{"env": {"ANTHROPIC_BASE_URL": 7, "CLAUDE_CODE_USE_BEDROCK": ""}}', "[" * 5000]
+
+
+@pytest.mark.parametrize("content", UNREADABLE)
 def test_settings_that_cannot_be_read_are_passed_over(tmp_path: Path, content: str) -> None:
     _write(tmp_path / ".claude" / "settings.json", content)
     _write(tmp_path / ".codex" / "config.toml", content)
