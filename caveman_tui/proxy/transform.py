@@ -188,7 +188,7 @@ class Head(msgspec.Struct, frozen=True):
 
 class _Members(msgspec.Struct):
     model: Any = None
-    tools: msgspec.Raw | None = None
+    tools: msgspec.Raw = msgspec.Raw()
 
 
 _decode_members = msgspec.json.Decoder(_Members).decode
@@ -199,7 +199,7 @@ def read_head(body: bytes) -> Head:
     model: Any
     try:
         members = _decode_members(body)
-        model, tools = members.model, members.tools is not None and bytes(members.tools).strip() not in {b"[]", b"null", b"{}"}
+        model, tools = members.model, _holds_something(bytes(members.tools))
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         try:
             document = json.loads(body)
@@ -210,6 +210,11 @@ def read_head(body: bytes) -> Head:
         model, tools = document.get("model"), bool(document.get("tools"))
     # Codex may carry its tools in the first item of the input.
     return Head(model=model[:200] if isinstance(model, str) else "", has_tools=tools or b'"additional_tools"' in body)
+
+
+def _holds_something(value: bytes) -> bool:
+    """Whether a JSON value is neither null nor an empty array or object."""
+    return value != b"null" and bool(value[1:-1].strip())
 
 
 def _originals(body: bytes, tools: list[Edit], changes: tuple[ToolsChange, ...]) -> list[bytes]:
