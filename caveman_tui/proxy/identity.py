@@ -29,7 +29,7 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
     """A sub-agent's id, empty for the main thread."""
     parent_agent: str = ""
     has_assistant: bool = False
-    """Whether the model has already spoken in this request's history."""
+    """Whether the model has already spoken in this request's history; False, too, where a header names the session and nobody looked."""
 
     @property
     def pinnable(self) -> bool:
@@ -43,11 +43,12 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
 def identify(headers: Mapping[str, str], body: bytes) -> Identity:
     """Read the identity; `headers` by lower-case names, `body` decoded from its content coding.
 
-    Never raises: what can't be read counts as absent. Takes about 1 ms per MB of body, and may run in any thread.
+    Never raises: what can't be read counts as absent. The body is read only where no header names the session; that takes about
+    1 ms per MB. May run in any thread.
     """
-    request = _read(body)
-    named = [_id(headers.get(name, "")) for name in _SESSION_HEADERS]
-    session = next(filter(None, named), "") or _session_of_body(request)
+    session = next(filter(None, (_id(headers.get(name, "")) for name in _SESSION_HEADERS)), "")
+    request = _Request() if session else _read(body)
+    session = session or _session_of_body(request)
     agent = _id(headers.get("x-claude-code-agent-id", ""))
     base = session or _opening_digest(request)
     return Identity(
@@ -59,21 +60,25 @@ def identify(headers: Mapping[str, str], body: bytes) -> Identity:
     )
 
 
+_ABSENT = msgspec.Raw()
+"""The raw value of a member that isn't there. In a union with None msgspec takes `Raw` for a type of its own and finds no value of it."""
+
+
 class _Message(msgspec.Struct):
     """A message or input item; `content` is raw JSON, or the value itself where the strict reader refused the body."""
 
     role: str = ""
     type: str = ""
-    content: msgspec.Raw | None = None
+    content: msgspec.Raw = _ABSENT
 
 
 class _Members(msgspec.Struct):
-    system: msgspec.Raw | None = None
-    instructions: msgspec.Raw | None = None
-    metadata: msgspec.Raw | None = None
-    prompt_cache_key: msgspec.Raw | None = None
-    messages: msgspec.Raw | None = None
-    input: msgspec.Raw | None = None
+    system: msgspec.Raw = _ABSENT
+    instructions: msgspec.Raw = _ABSENT
+    metadata: msgspec.Raw = _ABSENT
+    prompt_cache_key: msgspec.Raw = _ABSENT
+    messages: msgspec.Raw = _ABSENT
+    input: msgspec.Raw = _ABSENT
 
 
 class _Request(msgspec.Struct):
@@ -119,24 +124,33 @@ def _read_leniently(body: bytes) -> _Request:
         system=(document.get("system"), document.get("instructions")),
         metadata=document.get("metadata"),
         prompt_cache_key=document.get("prompt_cache_key"),
-        messages=[_Message(role=_text(i.get("role")), type=_text(i.get("type")), content=i.get("content")) for i in items],
+        messages=[_lenient_message(item) for item in items],
     )
+
+
+def _lenient_message(item: dict[str, Any]) -> _Message:
+    content: Any = item.get("content")
+    return _Message(role=_text(item.get("role")), type=_text(item.get("type")), content=content)
 
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _messages(raw: msgspec.Raw | None) -> list[_Message]:
-    if raw is None:
-        return []
-    if bytes(raw).startswith(b'"'):
-        return [_Message(role="user", content=raw)]
-    return _decode_messages(raw)
+def _messages(raw: msgspec.Raw) -> list[_Message]:
+    match bytes(memoryview(raw)[:1]):
+        case b"" | b"n":
+            return []
+        case b'"':
+            return [_Message(role="user", content=raw)]
+        case _:
+            return _decode_messages(raw)
 
 
 def _value(part: Any) -> Any:
-    return msgspec.json.decode(part) if isinstance(part, msgspec.Raw) else part
+    if not isinstance(part, msgspec.Raw):
+        return part
+    return msgspec.json.decode(part) if memoryview(part).nbytes else None
 
 
 def _session_of_body(request: _Request) -> str:
