@@ -50,6 +50,28 @@ class Located(NamedTuple):
     """Whether an object on the way to it, or the object itself, has a repeated key."""
 
 
+def parse_value(body: bytes, *, fast: bool = True) -> Any:
+    """What `JsonDocument(body).value` is, however deep it nests. Raises JsonRefused for everything else that JsonDocument refuses."""
+    if body.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
+        raise JsonRefused("byte-order-mark")
+    if fast:
+        try:
+            # It refuses what is not UTF-8, so only what it refuses needs a closer look.
+            return msgspec.json.decode(body)
+        except (msgspec.DecodeError, RecursionError):
+            pass
+    try:
+        text = body.decode()
+    except UnicodeDecodeError as error:
+        raise JsonRefused("invalid-utf-8") from error
+    try:
+        return _scanner.decode(text)
+    except RecursionError as error:
+        raise JsonRefused("too-deep") from error
+    except ValueError as error:
+        raise JsonRefused("not-json") from error
+
+
 class JsonDocument:
     """A request body: its value, and the span of any part of it.
 
@@ -58,15 +80,8 @@ class JsonDocument:
     """
 
     def __init__(self, body: bytes, *, fast: bool = True) -> None:
-        if body.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
-            raise JsonRefused("byte-order-mark")
-        if not body.isascii():
-            try:
-                body.decode()
-            except UnicodeDecodeError as error:
-                raise JsonRefused("invalid-utf-8") from error
         self.body = body
-        self.value: Any = _parse(body, fast=fast)
+        self.value: Any = parse_value(body, fast=fast)
         """The whole document. Of a repeated key the last value; None for an integer longer than Python converts."""
         if _is_deeper(self.value, DEPTH_LIMIT):
             raise JsonRefused("too-deep")
@@ -218,27 +233,18 @@ class _Mismatch(Exception):
     """The bytes are not what the decoded level says, as with a repeated key."""
 
 
-def _parse(body: bytes, *, fast: bool) -> Any:
-    if fast:
-        try:
-            return msgspec.json.decode(body)
-        except (msgspec.DecodeError, RecursionError):
-            pass
-    try:
-        return _scanner.decode(body.decode())
-    except RecursionError as error:
-        raise JsonRefused("too-deep") from error
-    except ValueError as error:
-        raise JsonRefused("not-json") from error
-
-
 def _is_deeper(value: Any, limit: int) -> bool:
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(limit):
         if not level:
             return False
-        items = (item for container in level for item in (container.values() if type(container) is dict else container))
-        level = [item for item in items if type(item) is dict or type(item) is list]
+        below: list[Any] = []
+        for container in level:
+            for item in container.values() if type(container) is dict else container:
+                kind = type(item)
+                if kind is dict or kind is list:
+                    below.append(item)
+        level = below
     return bool(level)
 
 

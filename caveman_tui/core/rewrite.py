@@ -7,7 +7,7 @@ import msgspec
 
 from caveman_tui.core.cache_markers import Marker, Violation, find_markers, find_violations
 from caveman_tui.core.edits import Edit, EditKind, apply_edits
-from caveman_tui.core.json_spans import JsonDocument, JsonRefused
+from caveman_tui.core.json_spans import JsonDocument, JsonRefused, parse_value
 from caveman_tui.core.json_tree import Path, json_pointer
 from caveman_tui.core.loop_ttl import plan_loop_ttl
 from caveman_tui.core.marker_edits import RepeatedKey, marker_edit
@@ -265,8 +265,7 @@ class _Draft:
         body = apply_edits(self._document.body, edits)
         if not edits:
             return body, self._before
-        value = JsonDocument(body).value
-        return body, find_markers(value) if _has_markers(self._dialect) else ()
+        return body, find_markers(parse_value(body)) if _has_markers(self._dialect) else ()
 
 
 def _why_markers_stay(body: bytes, dialect: Dialect, policy: Policy) -> str:
