@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
 from caveman_tui.core.shrink.layout import LineKind, line_kind, verbatim_spans
 from caveman_tui.core.shrink.sections import Section, announces, section_of
@@ -25,6 +26,10 @@ class Block:
     is_head: bool = False
     """Announces the blocks below it: a heading, or a line that ends with a colon."""
     after_blank: bool = False
+    runs_on: bool = False
+    """Its last sentence has no end, and a line of text follows that may go on with it."""
+    goes_on: bool = False
+    """The line above runs on into it."""
     closes: int = -1
     """Index of the block with the opening tag, for a closing tag."""
 
@@ -82,8 +87,16 @@ def parse(text: str) -> list[Block]:
         at += size + 1
         index = last
         blank = False
+    _find_wrapped(text, blocks)
     _nest(text, blocks)
     return blocks
+
+
+def _find_wrapped(text: str, blocks: list[Block]) -> None:
+    """Mark lines of text that may be the two halves of a sentence, although they were not joined."""
+    for above, block in pairwise(blocks):
+        if block.kind is LineKind.TEXT and above.kind in _PROSE and not block.after_blank and not above.is_head:
+            above.runs_on = block.goes_on = text[above.end - 1] not in _ENDED
 
 
 def _level_of_heading(text: str, block: Block) -> int:
@@ -160,6 +173,8 @@ def _same_list(blocks: list[Block], before: int, index: int) -> bool:
     return True
 
 
+_PROSE = (LineKind.TEXT, LineKind.BULLET, LineKind.FIELD)
+_ENDED = ".!?:;。！？：；…)]}>|"
 _LOOSE = (LineKind.BULLET, LineKind.CODE, LineKind.FENCE, LineKind.TABLE)
 
 

@@ -3,9 +3,10 @@
 import re
 
 from caveman_tui.core.policy import Level
-from caveman_tui.core.shrink.decide import Piece, Plan, plan
+from caveman_tui.core.shrink.decide import plan
 from caveman_tui.core.shrink.layout import LineKind, tidy
 from caveman_tui.core.shrink.model import ToolContext, Unit
+from caveman_tui.core.shrink.pieces import Piece, Plan
 
 WHOLE_BYTES = 160
 """Descriptions of at most this many UTF-8 bytes stay whole at every level (caveman-shrink's budget, kept)."""

@@ -43,6 +43,9 @@ class LineKind(IntEnum):
     """`name=value`, as examples write arguments."""
 
 
+_ALIGNED = (LineKind.TABLE, LineKind.CODE)
+
+
 def line_kind(stripped: str) -> LineKind:
     """Return what a line without its indentation is, as far as the line alone shows it; never FENCE."""
     if not stripped:
@@ -144,7 +147,8 @@ def collapse(line: str) -> str:
 def tidy(text: str) -> str:
     """Return `text` without layout white space: common indentation, trailing blanks, wrapped prose lines, repeated blank lines."""
     if "\n" not in text:
-        return collapse(text)
+        stripped = text.strip(" \t\r")
+        return stripped if line_kind(stripped) in _ALIGNED else collapse(stripped)
     lines = text.split("\n")
     while lines and not lines[0].strip():
         del lines[0]
@@ -187,7 +191,7 @@ def _tidy_lines(lines: list[str]) -> list[str]:
             out[-1] = f"{out[-1]} {collapse(line)}"
         else:
             indent = " " * _level(levels, source_indent)
-            out.append(indent + (stripped if kind in (LineKind.TABLE, LineKind.CODE) else collapse(line)))
+            out.append(indent + (stripped if kind in _ALIGNED else collapse(line)))
             previous_indent = source_indent
         joinable = kind in (LineKind.TEXT, LineKind.BULLET, LineKind.FIELD)
         index += 1

@@ -32,7 +32,7 @@ _SECTIONS = re.compile(
         (?:example|sample)\ (?:interactions?|conversations?|dialogu?e?s?|scenarios?|prompts?|queries|questions)s?
     )$
     |(?P<examples>
-        (?:more\ |some\ |common\ |usage\ |query\ |code\ |quick\ |simple\ |basic\ |advanced\ )*(?:examples?|samples?)\b.{0,40}
+        (?:more\ |some\ |common\ |usage\ |query\ |code\ |quick\ |simple\ |basic\ |advanced\ )*(?:examples?|samples?)\b.{0,60}
         |e\.g\.?|for\ (?:example|instance)|.{0,24}\bexamples?
         |示例|例子|举例|例如|使用示例|调用示例|예시|예제|예|例|使用例|ejemplos?(?:\ .{0,20})?|exemples?|beispiele?|esempi[o]?|exemplos?
     )$

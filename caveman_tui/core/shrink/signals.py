@@ -54,7 +54,7 @@ _LITERALS = (
     (frozenset("*"), re.compile(r"\*\.\w")),
 )
 """Literal values by a character that they all have."""
-_CAMEL = re.compile(r"[a-z][A-Z]")
+_CAMEL = re.compile(r"\b[a-z]+[A-Z]")
 _COLON_LIST = re.compile(r":\s[^.:]{1,60},|\((?:[\w.\-/ ]{1,20}, ){2}")
 _CHOICE_LIST = re.compile(r"\((?:[\w.\-/]{1,20}, ){2}")
 _STRESSED = re.compile(r"\*\w+\*")

@@ -52,7 +52,7 @@ WORDS_OF: dict[Signal, frozenset[str]] = {
     Signal.PROHIBITION: _words(
         """
         not never don't don’t doesn't doesn’t isn't isn’t won't won’t can't can’t shouldn't shouldn’t aren't avoid nor
-        forbidden prohibited unsupported disallowed incorrect wrong nicht niemals kein keine keinen nunca jamais não non
+        forbidden prohibited unsupported disallowed incorrect wrong nicht niemals kein keine keinen nunca jamais não
         """
     ),
     Signal.EXCLUSIVE: _words(
@@ -120,7 +120,7 @@ WORDS_OF: dict[Signal, frozenset[str]] = {
     ),
     Signal.ENUMERATION: _words(
         """
-        or value values option options
+        or both value values option options
         """
     ),
     Signal.ARGUMENT: _words(
