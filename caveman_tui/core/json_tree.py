@@ -13,6 +13,10 @@ Path = tuple[str | int, ...]
 """Keys and indexes from the root of a tree to a value in it."""
 
 
+_LONGEST_INDEX = 15
+"""Digits. Python refuses to convert thousands of them, and no document has so many items."""
+
+
 class Number(NamedTuple):
     """A number as it is spelled: 1, 1.0 and 1e0 differ, and no digit is lost."""
 
@@ -66,6 +70,11 @@ def json_pointer(path: Iterable[str | int]) -> str:
 def pointer_step(key: str) -> str:
     """Return `key` as it is spelled within a JSON pointer."""
     return key.replace("~", "~0").replace("/", "~1")
+
+
+def array_index(step: str) -> int | None:
+    """Return the index that a step of a JSON pointer means in an array; None where it means none, or one past any array's end."""
+    return int(step) if len(step) <= _LONGEST_INDEX and step.isascii() and step.isdigit() else None
 
 
 def json_text(tree: Any, depth: int = 0) -> str:

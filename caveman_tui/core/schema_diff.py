@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import msgspec
 
 from caveman_tui.core.json_schema import ALTERNATIVES, ANNOTATIONS, NAMED, ONE
-from caveman_tui.core.json_tree import DEEPEST, Number, json_text
+from caveman_tui.core.json_tree import DEEPEST, Number, array_index, json_text
 
 
 class SchemaChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -145,8 +145,8 @@ def _at(root: Any, pointer: str) -> Any:
         step = token.replace("~1", "/").replace("~0", "~")
         if isinstance(node, dict) and step in node:
             node = node[step]
-        elif isinstance(node, list) and step.isascii() and step.isdigit() and int(step) < len(node):
-            node = node[int(step)]
+        elif isinstance(node, list) and (index := array_index(step)) is not None and index < len(node):
+            node = node[index]
         else:
             return None
     return node

@@ -122,14 +122,10 @@ class _ToolFacts:
 
     def _references_that_count(self) -> References:
         """References outside of what is left out. What one of them needs is left in, and its own references count."""
-        while True:
-            references = References(self._schemas, lambda node, key, _: (id(node), key) in self._dropped)
-            ways = (references.resolve(reference) or () for reference in references.found)
-            needed = {member for way in ways for member in way if member in self._dropped}
-            if not needed:
-                return references
-            for member in needed:
-                del self._dropped[member]
+        references = References(self._schemas, lambda node, key: (id(node), key) in self._dropped)
+        for member in references.kept:
+            del self._dropped[member]
+        return references
 
     def _facts(self) -> Iterator[Fact]:
         own = json_pointer(self._anatomy.description or ())

@@ -12,7 +12,7 @@ from caveman_tui.core.catalog import INPUT_SCHEMAS, Anatomy
 from caveman_tui.core.json_schema import ALTERNATIVES, ANNOTATIONS, MANY, NAMED, ONE, REFERENCES, looks_like_schema
 from caveman_tui.core.json_spans import JsonRefused
 from caveman_tui.core.json_tree import DEEPEST, Path, Repeated, json_text
-from caveman_tui.core.schema_references import Member, referenced_members
+from caveman_tui.core.schema_references import Member, References
 from caveman_tui.core.shrink.model import ToolContext
 
 WATCHED = ANNOTATIONS | {"description"}
@@ -103,7 +103,7 @@ class Survey:
         if not self._has_references or not any(sighting.removable for sighting in self._sightings):
             return
         removable = {member for member, sighting in zip(self._members, self._sightings, strict=True) if sighting.removable}
-        kept = referenced_members(self._schemas, lambda node, key, _: (id(node), key) in removable)
+        kept = References(self._schemas, lambda node, key: (id(node), key) in removable).kept
         for index, member in enumerate(self._members):
             if member in kept and self._sightings[index].removable:
                 self._sightings[index] = _INERT[member[1]]
