@@ -3,6 +3,7 @@
 import json as lenient
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from itertools import accumulate
 
 import msgspec
@@ -63,6 +64,7 @@ class BodyDocument:
         if len(self._lines) > 1 and not self._lines[-1]:
             self._lines.pop()
         self._offsets = list(accumulate((len(text) + 1 for text in self._lines), initial=0))
+        self._wide = [may_be_wide(text) for text in self._lines]
         self._wrapped = wrapped
         self._width = 80
         self._first_rows: list[int] = []
@@ -78,7 +80,8 @@ class BodyDocument:
         if not self._wrapped:
             self._first_rows = list(range(len(self._lines) + 1))
         else:
-            self._first_rows = list(accumulate((max(1, -(-len(text) // self._step(text))) for text in self._lines), initial=0))
+            heights = (max(1, -(-len(text) // self._step(number))) for number, text in enumerate(self._lines))
+            self._first_rows = list(accumulate(heights, initial=0))
         return self._first_rows[-1]
 
     def row(self, index: int) -> Line:
@@ -97,8 +100,8 @@ class BodyDocument:
     def find(self, needle: str) -> list[int]:
         """Rows on which `needle` begins, ascending, at most 5,000 of them."""
         rows: list[int] = []
-        for match in re.finditer(re.escape(needle), self._text, re.IGNORECASE):
-            row = self._row_of(match.start())
+        for offset in _occurrences(self._text, needle):
+            row = self._row_of(offset)
             if not rows or rows[-1] != row:
                 rows.append(row)
                 if len(rows) >= _MATCHES_AT_MOST:
@@ -120,7 +123,7 @@ class BodyDocument:
     def _chunk(self, index: int) -> tuple[int, int, str]:
         number = bisect_right(self._first_rows, index) - 1
         text = self._lines[number]
-        step = self._step(text)
+        step = self._step(number)
         if not self._wrapped:
             return number, 0, text if len(text) <= step else text[: step - 1]
         start = (index - self._first_rows[number]) * step
@@ -131,10 +134,24 @@ class BodyDocument:
         number = min(number, len(self._lines) - 1)
         if not self._wrapped:
             return number
-        return self._first_rows[number] + (offset - self._offsets[number]) // self._step(self._lines[number])
+        return self._first_rows[number] + (offset - self._offsets[number]) // self._step(number)
 
-    def _step(self, text: str) -> int:
-        return self._width // 2 if may_be_wide(text) else self._width
+    def _step(self, number: int) -> int:
+        return self._width // 2 if self._wide[number] else self._width
+
+
+def _occurrences(text: str, needle: str) -> Iterator[int]:
+    """Offsets at which `needle` begins, case ignored."""
+    lowered = text.lower()
+    if len(lowered) != len(text):
+        # Few characters have a longer lower case; offsets in the lowered text would be off behind one of them.
+        yield from (match.start() for match in re.finditer(re.escape(needle), text, re.IGNORECASE))
+        return
+    wanted = needle.lower()
+    offset = lowered.find(wanted)
+    while offset >= 0:
+        yield offset
+        offset = lowered.find(wanted, offset + max(1, len(wanted)))
 
 
 def next_match(rows: list[int], current: int, *, backwards: bool = False) -> int | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
+from caveman_tui.traffic.fit import columns_of
 from caveman_tui.traffic.safe_text import safe
 
 
@@ -76,8 +77,8 @@ class BuiltDocument:
     rows: list[Line] | None = None
 
     def lay_out(self, width: int) -> int:
-        """Build all rows."""
-        self.rows = self.build(width)
+        """Build all rows; a line that is wider than `width` after all is continued on the next."""
+        self.rows = [part for spans in self.build(width) for part in fold(spans, width)]
         return len(self.rows)
 
     def row(self, index: int) -> Line:
@@ -96,6 +97,36 @@ class BuiltDocument:
     def continues(self, index: int) -> bool:
         """Never: each row is a line."""
         return False
+
+
+def fold(spans: Line, width: int) -> list[Line]:
+    """`spans` in lines of at most `width` columns, broken at blanks where there are any in the second half."""
+    text = plain(spans)
+    if width < 2 or columns_of(text) <= width:
+        return [spans]
+    room = width if text.isascii() else _fitting(text, width)
+    blank = text.rfind(" ", room // 2, room + 1)
+    end, start = (blank, blank + 1) if blank > 0 else (room, room)
+    return [_slice(spans, 0, end), *fold(_slice(spans, start, len(text)), width)]
+
+
+def _fitting(text: str, width: int) -> int:
+    """How many characters of `text` fit."""
+    count = 0
+    while count < len(text) and columns_of(text[: count + 1]) <= width:
+        count += 1
+    return max(1, count)
+
+
+def _slice(spans: Line, start: int, end: int) -> Line:
+    pieces: list[Span] = []
+    position = 0
+    for span in spans:
+        piece = span.text[max(0, start - position) : max(0, end - position)]
+        if piece:
+            pieces.append(Span(piece, span.role))
+        position += len(span.text)
+    return tuple(pieces)
 
 
 def message(text: str, role: Role = Role.MUTED) -> BuiltDocument:

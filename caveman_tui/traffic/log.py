@@ -52,6 +52,7 @@ class TrafficLog:
         self.totals = Totals()
         self._arrivals: dict[str, int] = {}
         self._next_arrival = 0
+        self._open: set[str] = set()
 
     def __len__(self) -> int:
         return len(self.exchanges)
@@ -70,7 +71,7 @@ class TrafficLog:
     @property
     def open_exchanges(self) -> int:
         """How many have not ended."""
-        return sum(1 for exchange in self if exchange.state in ("open", "responding"))
+        return len(self._open)
 
     @property
     def last_activity(self) -> float | None:
@@ -88,6 +89,7 @@ class TrafficLog:
                 if exchange.state in ("open", "responding"):
                     exchange.state = "broken"
                     exchange.note = "the worker ended"
+            self._open.clear()
             self.instance = listing.instance
         self.seq = listing.seq
         self.status = status
@@ -143,6 +145,7 @@ class TrafficLog:
                 known = self.exchanges.get(event.exchange if isinstance(event, Warned) else event.id)
                 if known is not None:
                     fold(known, event)
+                    self._note_state(known)
                     changes.updated[known.id] = known
 
     def _put(self, exchange: Exchange) -> None:
@@ -150,7 +153,14 @@ class TrafficLog:
             self._arrivals[exchange.id] = self._next_arrival
             self._next_arrival += 1
         self.exchanges[exchange.id] = exchange
+        self._note_state(exchange)
         self.totals.account(exchange)
+
+    def _note_state(self, exchange: Exchange) -> None:
+        if exchange.state in ("open", "responding"):
+            self._open.add(exchange.id)
+        else:
+            self._open.discard(exchange.id)
 
     def _trim(self) -> bool:
         if len(self.exchanges) <= self.limit + _SLACK:
@@ -158,6 +168,7 @@ class TrafficLog:
         for exchange_id in list(self.exchanges)[: len(self.exchanges) - self.limit]:
             del self.exchanges[exchange_id]
             del self._arrivals[exchange_id]
+            self._open.discard(exchange_id)
             self.totals.settle(exchange_id)
         return True
 

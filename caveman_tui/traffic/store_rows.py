@@ -11,6 +11,8 @@ from caveman_tui.traffic.safe_text import one_line
 from caveman_tui.traffic.status_line import Part
 
 _HANDLE_WIDTH = 14
+_HANDLE_WIDTH_NARROW = 8
+_NARROW_BELOW = 46
 _DATED_FROM = 60
 """Columns from which the year is shown."""
 _SIZE_WIDTH = 8
@@ -19,7 +21,7 @@ _SIZE_WIDTH = 8
 def header(records: Sequence[Record], width: int) -> Line:
     """Column titles over the rows."""
     kind = _kind_width(records, width)
-    titles = f"   {'STORED':<{_time_width(width)}}  {'HANDLE':<{_HANDLE_WIDTH}}  {'TYPE':<{kind}}  {'SIZE':>{_SIZE_WIDTH}}"
+    titles = f"   {'STORED':<{_time_width(width)}}  {'HANDLE':<{_handle_width(width)}}  {fit('TYPE', kind)}  {'SIZE':>{_SIZE_WIDTH}}"
     return (Span(titles + (f"  {'TOKENS':>14}" if _with_tokens(width) else ""), Role.HEADING),)
 
 
@@ -31,7 +33,7 @@ def row_line(records: Sequence[Record], index: int, width: int) -> Line:
     spans = [
         sign,
         Span(f"{stored_at(record)[-_time_width(width) :]:<{_time_width(width)}}  ", Role.MUTED),
-        Span(f"{short_handle(record.handle):<{_HANDLE_WIDTH}}  "),
+        Span(fit(one_line(record.handle), _handle_width(width)) + "  "),
         Span(fit(_kind(record), kind), Role.MUTED if record.is_object else Role.TEXT),
         Span(f"  {format.size(record.original_bytes):>{_SIZE_WIDTH}}"),
     ]
@@ -44,12 +46,6 @@ def row_line(records: Sequence[Record], index: int, width: int) -> Line:
 def stored_at(record: Record) -> str:
     """`2026-11-29 21:03`, UTC as it stands in the store."""
     return one_line(record.created_at)[:16].replace("T", " ")
-
-
-def short_handle(handle: str) -> str:
-    """Enough of a handle to tell rows apart."""
-    text = one_line(handle)
-    return text if len(text) <= _HANDLE_WIDTH else text[: _HANDLE_WIDTH - 1] + "…"
 
 
 def facts(record: Record) -> list[Line]:
@@ -91,6 +87,10 @@ def _time_width(width: int) -> int:
     return len("2026-11-29 21:03") if width >= _DATED_FROM else len("11-29 21:03")
 
 
+def _handle_width(width: int) -> int:
+    return _HANDLE_WIDTH if width >= _NARROW_BELOW else _HANDLE_WIDTH_NARROW
+
+
 def _kind(record: Record) -> str:
     what = one_line(record.content_type, 60)
     if record.compressor and record.compressor != record.content_type:
@@ -99,6 +99,6 @@ def _kind(record: Record) -> str:
 
 
 def _kind_width(records: Sequence[Record], width: int) -> int:
-    fixed = 3 + _time_width(width) + 2 + _HANDLE_WIDTH + 2 + 2 + _SIZE_WIDTH + (16 if _with_tokens(width) else 0) + 1
+    fixed = 3 + _time_width(width) + 2 + _handle_width(width) + 2 + 2 + _SIZE_WIDTH + (16 if _with_tokens(width) else 0)
     longest = max((columns_of(_kind(record)) for record in records), default=0)
-    return max(4, min(longest, width - fixed))
+    return max(2, min(longest, width - fixed))

@@ -165,7 +165,8 @@ def _description(description: ShrunkDescription, width: int) -> list[Line]:
             lines += [line("  " + part) for part in _paragraph(text, width - 2)]
         else:
             lines += [(Span("- ", Role.REMOVED), Span(part, Role.REMOVED)) for part in _paragraph(text, width - 2)]
-            lines.append((Span("    because ", Role.MUTED), Span(one_line(unit.why or unit.kind), Role.MUTED)))
+            because = f"because {one_line(unit.why or unit.kind)}"
+            lines += [line("    " + part, Role.MUTED) for part in wrap(because, max(10, width - 4))]
     return lines
 
 

@@ -53,11 +53,15 @@ class TrafficView:
         self.unseen = 0
         """Rows that came at the end since the cursor left it."""
         self._cursor_id = ""
+        self._cursor_index: int | None = None
+        """Where the cursor's row stands; None until it is looked up again."""
 
     @property
     def cursor(self) -> int:
         """Index of the row under the cursor; 0 in an empty list."""
-        return self.index_of(self._cursor_id) or 0
+        if self._cursor_index is None:
+            self._cursor_index = self.index_of(self._cursor_id) or 0
+        return self._cursor_index
 
     @property
     def current(self) -> Exchange | None:
@@ -79,7 +83,7 @@ class TrafficView:
         if not self.rows:
             return
         index = max(0, min(index, len(self.rows) - 1))
-        self._cursor_id = self.rows[index].id
+        self._cursor_id, self._cursor_index = self.rows[index].id, index
         at_tail = self.sort is SortKey.STARTED and index == self._tail
         self.following = at_tail
         if at_tail:
@@ -114,6 +118,7 @@ class TrafficView:
             self._rebuild()
             return ViewChange(rebuilt=True)
         before = self._cursor_id
+        self._cursor_index = None
         touched, moved = self._apply_in_order(changes)
         if self.following:
             self._to_tail()
@@ -155,7 +160,7 @@ class TrafficView:
 
     def _to_tail(self) -> None:
         if self.rows:
-            self._cursor_id = self.rows[self._tail].id
+            self._cursor_id, self._cursor_index = self.rows[self._tail].id, self._tail
 
     def _rebuild(self) -> None:
         old_index = next((index for index, row in enumerate(self.rows) if row.id == self._cursor_id), 0)
@@ -167,8 +172,10 @@ class TrafficView:
             value = _SORT_VALUES[self.sort]
             known = [(v, row) for row in rows if (v := value(row)) is not None]
             known.sort(key=lambda pair: pair[0], reverse=self.descending)
-            rows = [row for _, row in known] + [row for row in rows if value(row) is None]
+            sortable = {row.id for _, row in known}
+            rows = [row for _, row in known] + [row for row in rows if row.id not in sortable]
         self.rows = rows
+        self._cursor_index = None
         if self.following:
             self._to_tail()
         elif rows and self.index_of(self._cursor_id) is None:

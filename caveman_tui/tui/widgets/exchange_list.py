@@ -58,7 +58,7 @@ class ExchangeList(RowList):
 
     def on_resize(self) -> None:
         """Choose the height of the rows for the width."""
-        self.row_height = 2 if self.size.width < columns.TWO_LINES_BELOW - 1 else 1
+        self.row_height = 2 if self.row_width < columns.TWO_LINES_BELOW - _SCROLLBAR else 1
         super().on_resize()
 
     def _two_lines(self, exchange: Exchange, width: int) -> tuple[Line, ...]:
@@ -89,7 +89,7 @@ class ExchangeList(RowList):
 
     def _columns(self, width: int) -> Layout:
         if self._layout is None or self._layout[0] != width:
-            self._layout = width, columns.layout(width - 1, wide=width >= columns.WIDE_FROM - _SCROLLBAR)
+            self._layout = width, columns.layout(width, wide=width >= columns.WIDE_FROM - _SCROLLBAR)
         return self._layout[1]
 
     def _title(self, column: Column) -> str:

@@ -71,7 +71,7 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         """One visible row."""
-        width = self.size.width
+        width = self.scrollable_content_region.width
         index = y + self.scroll_offset.y
         if index >= self._rows:
             return Strip.blank(width, self.rich_style)
@@ -166,7 +166,7 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
             return
         self._laid_out_for = width
         self._rows = self._document.lay_out(width)
-        self.virtual_size = Size(self.size.width, self._rows)
+        self.virtual_size = Size(self.scrollable_content_region.width, self._rows)
         if self.needle:
             self._matches = self._document.find(self.needle)
 

@@ -80,6 +80,11 @@ class RowList(ScrollView, can_focus=True, inherit_bindings=False):
         """Keep the cursor's new place, which is a row that exists."""
         self._cursor = index
 
+    @property
+    def row_width(self) -> int:
+        """Columns beside the scrollbar, whose place is kept free."""
+        return self.scrollable_content_region.width
+
     def rows_changed(self) -> None:
         """Rows came, went or moved anywhere: arrange and draw all that is visible."""
         self._fit()
@@ -92,7 +97,7 @@ class RowList(ScrollView, can_focus=True, inherit_bindings=False):
         for index in rows:
             if top <= index <= bottom:
                 line = self.header_height + index * self.row_height - self.scroll_offset.y
-                self.refresh(Region(0, line, self.size.width, self.row_height))
+                self.refresh(Region(0, line, self.row_width, self.row_height))
 
     def show_cursor(self) -> None:
         """Scroll as little as needed to see the cursor's row."""
@@ -119,7 +124,7 @@ class RowList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         """One visible line."""
-        width = self.size.width
+        width = self.row_width
         if y < self.header_height:
             return self.role_styles.strip(self.header(width), width)
         line = y - self.header_height + self.scroll_offset.y
@@ -186,8 +191,8 @@ class RowList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _fit(self) -> None:
         height = self.header_height + self.row_count() * self.row_height
-        if height != self.virtual_size.height or self.virtual_size.width != self.size.width:
-            self.virtual_size = Size(self.size.width, height)
+        if height != self.virtual_size.height or self.virtual_size.width != self.row_width:
+            self.virtual_size = Size(self.row_width, height)
 
     def _visible_rows(self) -> tuple[int, int]:
         top = self.scroll_offset.y // self.row_height

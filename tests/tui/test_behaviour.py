@@ -1,0 +1,247 @@
+"""What the app does when things happen to it."""
+
+import asyncio
+import re
+from collections.abc import Callable
+from html import unescape
+
+import pytest
+from rich.cells import cell_len
+
+from caveman_tui.core.policy import Level, LoopTtlMode, ShrinkMode
+from caveman_tui.protocol.control import Problem
+from caveman_tui.protocol.events import ExchangeFinished, ExchangeStarted, Settings, Warned
+from caveman_tui.traffic.feed import Link
+from caveman_tui.traffic.lines import plain
+from caveman_tui.traffic.source import Refused
+from caveman_tui.tui.app import CavemanApp, run_screen
+from caveman_tui.tui.ascii import to_ascii
+from caveman_tui.tui.screens.exchange import ExchangeScreen
+from caveman_tui.tui.widgets.body_view import BodyView
+from caveman_tui.tui.widgets.exchange_list import ExchangeList
+from caveman_tui.tui.widgets.exchange_pane import ExchangePane
+from caveman_tui.tui.widgets.info_line import InfoLine
+from caveman_tui.tui.widgets.line_view import LineView
+from tests.tui.conftest import settle
+from tests.tui.session import RESPONSE, FakeSource
+
+MakeApp = Callable[..., CavemanApp]
+
+
+def drawn(app: CavemanApp) -> str:
+    """The text of the screen."""
+    svg = app.export_screenshot()
+    return unescape("".join(re.findall(r"<text[^>]*>([^<]*)</text>", svg))).replace("\xa0", " ")
+
+
+def notices(app: CavemanApp) -> str:
+    return "\n".join(f"{notice.title} {notice.message}" for notice in app._notifications)
+
+
+async def test_a_worker_that_comes_back_is_followed_again(source: FakeSource, make_app: MakeApp) -> None:
+    again = asyncio.Event()
+
+    async def pause(_: float) -> None:
+        await again.wait()
+
+    app = make_app(source, pause=pause)
+    async with app.run_test(size=(100, 24)) as pilot:
+        await settle(pilot)
+        source.break_off("It ended.")
+        await settle(pilot)
+        assert app.link is Link.LOST and "gone, reconnecting" in app.screen.query_one("#status", InfoLine).text
+        source.gone, source.instance, source.seq, source.listing = "", "other", 3, source.listing[:0]
+        again.set()
+        await settle(pilot)
+        assert app.link is Link.LIVE and len(app.traffic_log) == 26
+        assert app.traffic_log.exchanges["5f0c-26"].note == "the worker ended"
+        source.send(ExchangeStarted(id="fresh", at=1_773_480_000.0, method="POST", path="/v1/messages"))
+        await settle(pilot)
+        assert app.traffic_view.rows[-1].id == "fresh"
+
+
+async def test_sizes_change_as_they_will(source: FakeSource, make_app: MakeApp) -> None:
+    app = make_app(source)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        for width, height in ((20, 5), (160, 50), (40, 12), (39, 12), (59, 10), (1, 1), (100, 9), (300, 80), (80, 24)):
+            await pilot.resize_terminal(width, height)
+            await settle(pilot)
+            small = width < 40 or height < 10
+            assert app.screen.has_class("-too-small") is small
+            assert app.screen.query_one(ExchangePane).display is (width >= 140)
+            assert app.screen.query_one(ExchangeList).row_height == (2 if width < 60 else 1) or small
+        assert "opus-4-8" in drawn(app)
+
+
+@pytest.mark.parametrize(
+    "keys", [[], ["enter"], ["2"], ["3"], ["5"], ["6"], ["7"], ["o"], ["question_mark"], ["ctrl+q"], ["F"], ["slash", "x"]]
+)
+async def test_with_ascii_nothing_else_is_drawn(source: FakeSource, make_app: MakeApp, keys: list[str]) -> None:
+    app = make_app(source, ascii_only=True)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        for key in keys:
+            await pilot.press(key)
+            await settle(pilot)
+        assert not [character for character in drawn(app) if not character.isascii()]
+
+
+def test_ascii_signs_are_as_wide_as_what_they_stand_for() -> None:
+    for text in ("✓●✗–…·›↑↓▌┆│─█░", "查找日程 naïve", "e\u0301"):
+        assert to_ascii(text).isascii() and cell_len(to_ascii(text)) == cell_len(text)
+    assert len(set(map(to_ascii, "✓●✗!-"))) == 5
+
+
+async def test_what_arrives_for_another_exchange_is_not_shown(source: FakeSource, make_app: MakeApp) -> None:
+    app = make_app(source)
+    async with app.run_test(size=(100, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("up", "5")
+        await settle(pilot)
+        pane = app.screen.query_one(ExchangePane)
+        before = app.screen.query_one(BodyView).document
+        pane.supply("response", "5f0c-1", b"late")
+        pane.supply("request-after", "5f0c-25", b"of another tab")
+        pane.fail("headers", "5f0c-25", "late too")
+        assert app.screen.query_one(BodyView).document is before
+        pane.supply("response", "5f0c-25", b"wanted")
+        assert app.screen.query_one(BodyView).document is not before
+
+
+async def test_an_open_exchange_is_brought_up_to_date(source: FakeSource, make_app: MakeApp) -> None:
+    app = make_app(source)
+    async with app.run_test(size=(100, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("5")
+        await settle(pilot)
+        assert isinstance(app.screen, ExchangeScreen) and "still coming" in drawn(app)
+        source.send(ExchangeFinished(id="5f0c-26", outcome="done", duration_ms=9.0, response_bytes=len(RESPONSE)))
+        await settle(pilot)
+        assert "message_start" in drawn(app)
+
+
+async def test_the_side_pane_follows_the_cursor_and_never_takes_the_focus(source: FakeSource, make_app: MakeApp) -> None:
+    app = make_app(source)
+    async with app.run_test(size=(160, 40)) as pilot:
+        await settle(pilot)
+        pane = app.screen.query_one(ExchangePane)
+        await pilot.press("2", "up", "up")
+        await settle(pilot)
+        assert pane.tab == "tools" and pane.exchange is not None and pane.exchange.id == "5f0c-24"
+        await pilot.press("tab", "tab")
+        await settle(pilot)
+        assert app.focused is not None and app.focused.id == "exchanges"
+
+
+async def test_the_shrinkers_own_decisions_are_shown(source: FakeSource, make_app: MakeApp, real_shrinker: None) -> None:
+    app = make_app(source)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        await pilot.press("2", "j")
+        await settle(pilot)
+        document = app.screen.query_one("#tools-text", LineView).document
+        text = "\n".join(plain(document.row(index)) for index in range(document.lay_out(100)))
+        assert "- Our tracker is the best place" in text and "because" in text and "Create an issue in the tracker." in text
+
+
+async def test_a_warning_is_told_once_and_stays_on_its_row(source: FakeSource, make_app: MakeApp) -> None:
+    app = make_app(source)
+    async with app.run_test(size=(100, 24)) as pilot:
+        await settle(pilot)
+        source.send(Warned(code="store-locked", exchange="5f0c-25", what="[b]Locked[/b].", done="Sent as it came.", todo="Wait."))
+        await settle(pilot)
+        assert "Warning: store-locked [b]Locked[/b]. Sent as it came. Wait." in notices(app)
+        assert app.traffic_log.exchanges["5f0c-25"].warnings == ("store-locked",)
+
+
+class Stubborn(FakeSource):
+    """Refuses every wish."""
+
+    async def change_settings(
+        self, *, loop_ttl: LoopTtlMode | None = None, shrink: ShrinkMode | None = None, level: Level | None = None
+    ) -> Settings:
+        raise Refused(Problem(code="no", what="Not now.", todo="Later."))
+
+    async def stop(self) -> None:
+        raise Refused(Problem(code="no", what="Still busy."))
+
+
+async def test_wishes_that_are_refused_are_said_and_change_nothing(source: FakeSource, make_app: MakeApp) -> None:
+    app = make_app(Stubborn(source.listing, store_path=source.store_path))
+    async with app.run_test(size=(100, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("s")
+        await settle(pilot)
+        assert "Setting not changed Not now. Later." in notices(app)
+        assert app.traffic_log.settings.shrink is ShrinkMode.APPLY
+        await pilot.press("ctrl+q", "x")
+        await settle(pilot)
+        assert "Still busy." in notices(app) and app.is_running
+
+
+async def test_a_handle_that_is_not_there_and_a_damaged_one_are_said(source: FakeSource, make_app: MakeApp) -> None:
+    app = make_app(source)
+    async with app.run_test(size=(100, 24)) as pilot:
+        await settle(pilot)
+        app.recover("ccr_" + "0" * 32)
+        await settle(pilot)
+        assert "Not recovered" in notices(app) and "holds nothing under ccr_000" in notices(app)
+
+
+async def test_large_text_goes_to_a_file_instead_of_the_clipboard(source: FakeSource, make_app: MakeApp) -> None:
+    app = make_app(source)
+    async with app.run_test(size=(100, 24)) as pilot:
+        await settle(pilot)
+        app.send_to_clipboard("x" * 70_000)
+        await settle(pilot)
+        assert app.clipboard == "" and "written to a file" in notices(app) and "selection.txt" in notices(app)
+
+
+async def test_without_a_worker_leaving_asks_nothing(empty_source: FakeSource, make_app: MakeApp) -> None:
+    empty_source.gone = "nobody"
+    app = make_app(empty_source)
+    async with app.run_test(size=(100, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("ctrl+q")
+        await settle(pilot)
+    assert app.return_value == 0
+
+
+async def test_an_old_session_offers_to_stop_the_worker_first(source: FakeSource, make_app: MakeApp) -> None:
+    source.listing = source.listing[:-1]
+    app = make_app(source, clock=lambda: source.listing[-1].started_at + 601)
+    async with app.run_test(size=(100, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("ctrl+q", "enter")
+        await settle(pilot)
+    assert source.calls[-1] == "stop"
+
+
+async def test_hostile_text_is_drawn_as_text(source: FakeSource, make_app: MakeApp) -> None:
+    app = make_app(source)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        source.send(
+            ExchangeStarted(
+                id="\x1b[2J[red]x",
+                at=1_773_480_000.0,
+                method="PO\nST",
+                path="/\u202e[/b]",
+                model="[bold]查找\x1b]52;c;aGk=\x07",
+                client="\x9b31m",
+                conversation="\u202eabc\x00",
+                dialect="anthropic-messages",
+            )
+        )
+        await settle(pilot)
+        text = drawn(app)
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text) and "[bold]" in text
+        await pilot.press("7")
+        await settle(pilot)
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", drawn(app))
+
+
+def test_a_screen_needs_something_to_show() -> None:
+    with pytest.raises(ValueError, match="neither"):
+        run_screen(None, None)
