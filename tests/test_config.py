@@ -1,5 +1,6 @@
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -173,5 +174,6 @@ def test_without_a_runtime_directory_of_the_system_a_private_temporary_one_serve
     monkeypatch.setattr("tempfile.tempdir", "/tmp")
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "absent"))
     assert places.runtime_dir() == Path(f"/tmp/caveman-tui-{os.getuid()}")
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    assert places.runtime_dir() == tmp_path / "caveman-tui"
+    with tempfile.TemporaryDirectory(dir="/tmp") as short:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", short)
+        assert places.runtime_dir() == Path(short) / "caveman-tui"
