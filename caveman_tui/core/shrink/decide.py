@@ -28,8 +28,11 @@ def plan(text: str, context: ToolContext, level: Level) -> Plan:
     if level is Level.TERSE:
         _keep_rules_only(made)
     for _ in range(_SETTLING_ROUNDS):
+        before = [piece.kept for piece in made.pieces]
         _keep_lists_whole(made)
         _settle_heads(made)
+        if before == [piece.kept for piece in made.pieces]:
+            break
     return made
 
 
@@ -37,7 +40,7 @@ def _drop_exact_repetitions(made: Plan) -> None:
     earlier = Earlier()
     for piece in made.pieces:
         block = made.blocks[piece.block]
-        text = made.of(piece)
+        text = piece.text
         if block.kind is LineKind.TEXT and not block.is_head and not piece.lead and earlier.repeats_exactly(text):
             piece.drop("repetition", "the same words stand above")
         else:
@@ -47,7 +50,7 @@ def _drop_exact_repetitions(made: Plan) -> None:
 def _keep_rules_only(made: Plan) -> None:
     """Of what the standard level keeps, keep the lead and what states a rule, by a constraint marker or in other words."""
     for piece in made.pieces:
-        if piece.kept and not piece.lead and not piece.bare and _TERSE.isdisjoint(signals_of(made.of(piece))):
+        if piece.kept and not piece.lead and not piece.bare and _TERSE.isdisjoint(signals_of(piece.text)):
             piece.drop(piece.kind, "states no rule")
 
 
@@ -86,7 +89,7 @@ def _settle_heads(made: Plan) -> None:
             if not alive(index):
                 for piece in own:
                     piece.keep("heading", "what is kept stands below it")
-            elif not last.kept and announces(made.of(last)):
+            elif not last.kept and announces(last.text):
                 last.keep("heading", "what is kept stands below it")
             continue
         if not below:
@@ -97,7 +100,7 @@ def _settle_heads(made: Plan) -> None:
             for piece in own:
                 if piece.kept:
                     piece.drop("heading", "nothing is left below it")
-        elif last.kept and announces(made.of(last)):
+        elif last.kept and announces(last.text):
             for child in below:
                 if blocks[child].section not in _DROPPED_SECTIONS or last.lead:
                     for piece in by_block[child]:

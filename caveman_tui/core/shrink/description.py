@@ -51,8 +51,8 @@ def _is_short(text: str) -> bool:
 def _settled_tidy(text: str) -> str:
     for _ in range(_PASSES):
         tidied = tidy(text)
-        if tidied == text:
-            break
+        if tidied == text or "\n" not in text:
+            return tidied
         text = tidied
     return text
 
@@ -112,15 +112,15 @@ def _units(source: str, made: Plan, out: str) -> tuple[Unit, ...]:
     start = 0
     settled = all(piece.kept for piece in made.pieces) or None
     for piece, end in zip(made.pieces, ends, strict=True):
-        kept = piece.kept and (settled or _stands_in(made, piece, out))
+        kept = piece.kept and (settled or _stands_in(piece, out))
         why = piece.why if kept == piece.kept else "went with what was dropped around it"
         units.append(Unit(start=start, end=end, kept=kept, kind=piece.kind, why=why))
         start = end
     return tuple(units)
 
 
-def _stands_in(made: Plan, piece: Piece, out: str) -> bool:
-    return made.text[piece.start : piece.end].strip() in out
+def _stands_in(piece: Piece, out: str) -> bool:
+    return piece.text in out
 
 
 def _source_offsets(source: str, made: Plan) -> list[int]:

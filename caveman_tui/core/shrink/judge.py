@@ -27,7 +27,7 @@ class Judge:
     def __init__(self, made: Plan, context: ToolContext) -> None:
         self._made = made
         self._context = context
-        self._known = Known(context, " ".join(made.of(piece) for piece in made.pieces if piece.lead))
+        self._known = Known(context, " ".join(piece.text for piece in made.pieces if piece.lead))
         self._earlier = Earlier()
         self._waiting: list[int] = []
         self._announced: dict[int, Section] = {}
@@ -36,7 +36,7 @@ class Judge:
         """Decide about every piece of the plan on its own; lists and heads are seen to afterwards."""
         for index, piece in enumerate(self._made.pieces):
             block = self._made.blocks[piece.block]
-            text = self._made.of(piece)
+            text = piece.text
             if block.section is Section.NONE and block.head in self._announced:
                 block.section = self._announced[piece.block] = self._announced[block.head]
             if piece.lead:
@@ -119,11 +119,11 @@ class Judge:
         if not self._waiting:
             return
         made, waiting = self._made, set(self._waiting)
-        rest = "\n".join(made.of(piece) for index, piece in enumerate(made.pieces) if piece.kept and index not in waiting)
+        rest = "\n".join(piece.text for index, piece in enumerate(made.pieces) if piece.kept and index not in waiting)
         shapes, known = examples.value_shapes(rest), examples.words(rest) | self._context.parameters
         for index in self._waiting:
             piece = made.pieces[index]
-            text = made.of(piece)
+            text = piece.text
             new_shapes = examples.value_shapes(text) - shapes
             new_names = (examples.names(text) | examples.bare_values(text, self._context.parameter)) - known
             if new_shapes or new_names:
@@ -146,7 +146,7 @@ class Judge:
         if not lists or not is_english(made.text):
             return
         for pieces in lists.values():
-            if all(_is_plain(made.of(piece)) for piece in pieces):
+            if all(_is_plain(piece.text) for piece in pieces):
                 for piece in pieces:
                     if piece.kept:
                         piece.drop("elaboration", "puts the line above in other words")

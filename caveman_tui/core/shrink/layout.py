@@ -22,6 +22,7 @@ _OPENS = re.compile(r"(?:[{\[]|\w\()\s*$")
 _COLUMNS = re.compile(r"\S[ \t]{2,}\S.*\S[ \t]{2,}\S")
 _ENDED = ".!?:;。！？：；…)]}>|"
 _GOES_ON = re.compile(r"(?:[,/–—]|\b(?:the|an?|of|to|and|or|in|on|at|by|for|from|with|is|are|as|that|which|than|your|its|this))$")
+_MAY_HAVE_RUNS = re.compile(r"```|~~~|(?:[{\[]|\w\()\s*$|\S[ \t]{2,}\S", re.MULTILINE)
 _BRACES = re.compile(r"[{}\[\]()]")
 _LONGEST_CODE = 400
 """Lines that braces may span; keeps the work linear where they are never closed."""
@@ -77,6 +78,8 @@ def fence_of(line: str) -> str:
 def verbatim_spans(lines: list[str]) -> dict[int, tuple[int, LineKind]]:
     """Return the runs of lines whose inner white space is content: first line index to (index after the last, kind)."""
     spans: dict[int, tuple[int, LineKind]] = {}
+    if not _MAY_HAVE_RUNS.search("\n".join(lines)):
+        return spans
     unclosed: dict[str, int] = {}
     braces_from = 0
     index, count = 0, len(lines)

@@ -22,6 +22,8 @@ class Piece:
     start: int
     end: int
     block: int
+    text: str
+    """Without the blanks around it."""
     kept: bool = True
     kind: str = "plain"
     why: str = "nothing shows that it can go"
@@ -48,10 +50,6 @@ class Plan:
     dangling: set[int] = field(default_factory=set)
     """Blocks that end with a colon and stay although nothing below them does."""
 
-    def of(self, piece: Piece) -> str:
-        """Return the text of a piece."""
-        return self.text[piece.start : piece.end].strip()
-
 
 def take_apart(text: str) -> Plan:
     """Return the pieces of a tidied description, all of them kept, the lead marked."""
@@ -60,7 +58,7 @@ def take_apart(text: str) -> Plan:
         at = block.start
         ends = [block.end] if block.kind in VERBATIM else sentence_ends(text, block.start, block.end)
         for end in ends:
-            made.pieces.append(Piece(at, end, index))
+            made.pieces.append(Piece(at, end, index, text[at:end].strip()))
             at = end
     _mark_lead(made)
     return made
@@ -72,7 +70,7 @@ def _mark_lead(made: Plan) -> None:
         block = made.blocks[piece.block]
         piece.lead = True
         piece.kind, piece.why = "purpose", "the lead"
-        text = made.of(piece)
+        text = piece.text
         fragment = len(text) < SHORT and text[-1] not in SENTENCE_ENDS
         heads = block.kind is LineKind.HEADING or announces(text) or (block.is_head and piece.end == block.end)
         if index >= _LONGEST_LEAD or not (fragment or heads):
