@@ -12,6 +12,7 @@ from textual.app import App
 from textual.binding import BindingType
 from textual.command import Provider
 from textual.message import Message
+from textual.worker import Worker
 
 from caveman_tui import places
 from caveman_tui.ccr import StoreError, default_path, open_store
@@ -26,7 +27,7 @@ from caveman_tui.traffic.private_file import write_private
 from caveman_tui.traffic.source import SourceError, TrafficSource
 from caveman_tui.traffic.switching import switch_cost
 from caveman_tui.traffic.view import TrafficView, ViewChange
-from caveman_tui.tui import keys
+from caveman_tui.tui import failures, keys
 from caveman_tui.tui.ascii import AsciiFilter
 from caveman_tui.tui.commands import KeyCommands
 from caveman_tui.tui.screens.base import BaseScreen
@@ -41,6 +42,8 @@ _CLIPBOARD_CHARACTERS = 64_000
 """Terminals and tmux cut, or drop, longer clipboard sequences."""
 _BUSY_SECONDS = 600.0
 """After an exchange so recent the worker is kept by default."""
+_FEED = "feed"
+_FEED_RESTART_SECONDS = 2.0
 _MOUSE_MODES = (1000, 1003, 1006)
 
 
@@ -95,7 +98,13 @@ class CavemanApp(App[int]):
     def on_mount(self) -> None:
         """Home, and the worker's events."""
         self.push_screen(TrafficScreen())
-        self.run_worker(self._feed.run(), group="feed", exclusive=True, exit_on_error=False)
+        self._follow()
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """Say what failed; reading the worker's events begins anew."""
+        if failures.tell(self, event) and event.worker.group == _FEED:
+            self.on_feed_event(FeedEvent(LinkChanged(Link.LOST, f"{event.worker.error}")))
+            self.set_timer(_FEED_RESTART_SECONDS, self._follow)
 
     def on_feed_event(self, event: FeedEvent) -> None:
         """Take a batch in and hand what it changed to the screens."""
@@ -275,6 +284,9 @@ class CavemanApp(App[int]):
         running = format.plural(self.traffic_log.open_exchanges, "exchange")
         text = (f"{seen} {running} running.", "A worker without a screen ends by itself after 60 quiet minutes.")
         self.push_screen(QuitDialog("Leave. What about the worker?", text, "quit.keep" if busy else "quit.stop"), self._left)
+
+    def _follow(self) -> None:
+        self.run_worker(self._feed.run(), group=_FEED, exclusive=True, exit_on_error=False)
 
     def _left(self, answer: str | None) -> None:
         if answer == "keep":

@@ -2,15 +2,17 @@
 
 import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from html import unescape
 
 import pytest
 from rich.cells import cell_len
+from textual.pilot import Pilot
+from textual.worker import WorkerFailed
 
 from caveman_tui.core.policy import Level, LoopTtlMode, ShrinkMode
 from caveman_tui.protocol.control import Problem
-from caveman_tui.protocol.events import ExchangeFinished, ExchangeStarted, Settings, Warned
+from caveman_tui.protocol.events import AnyEvent, ExchangeFinished, ExchangeStarted, Settings, Warned
 from caveman_tui.traffic.feed import Link
 from caveman_tui.traffic.lines import plain
 from caveman_tui.traffic.source import Refused
@@ -178,6 +180,46 @@ async def test_wishes_that_are_refused_are_said_and_change_nothing(source: FakeS
         await pilot.press("ctrl+q", "x")
         await settle(pilot)
         assert "Still busy." in notices(app) and app.is_running
+
+
+class Broken(FakeSource):
+    """Fails in ways that no source should."""
+
+    followed_again = asyncio.Event()
+
+    async def body(self, exchange_id: str, which: str) -> bytes:
+        raise RuntimeError("a fault of ours")
+
+    async def follow(self, after: int) -> AsyncIterator[Sequence[AnyEvent]]:
+        self.calls.append("follow")
+        if self.calls.count("follow") == 2:
+            self.followed_again.set()
+        raise RuntimeError("another fault")
+        yield
+
+
+async def test_faults_of_our_own_are_said_and_the_screen_goes_on(
+    source: FakeSource, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("caveman_tui.tui.app._FEED_RESTART_SECONDS", 0.001)
+    broken = Broken(source.listing, store_path=source.store_path)
+    app = make_app(broken)
+    async with app.run_test(size=(100, 24)) as pilot:
+        await settle(pilot)
+        await asyncio.wait_for(broken.followed_again.wait(), 30)
+        assert "RuntimeError: another fault" in notices(app)
+        await pilot.press("3")
+        await settle_despite_errors(pilot)
+        assert "This screen failed at 'pane' RuntimeError: a fault of ours." in notices(app)
+        assert app.is_running and isinstance(app.screen, ExchangeScreen)
+
+
+async def settle_despite_errors(pilot: Pilot[int]) -> None:
+    try:
+        await settle(pilot)
+    except WorkerFailed:
+        await pilot.pause()
+    await pilot.pause()
 
 
 async def test_a_handle_that_is_not_there_and_a_damaged_one_are_said(source: FakeSource, make_app: MakeApp) -> None:

@@ -9,9 +9,11 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.screen import Screen
 from textual.widgets import Static
+from textual.worker import Worker
 
 from caveman_tui.traffic.log import Changes
 from caveman_tui.traffic.view import ViewChange
+from caveman_tui.tui import failures
 from caveman_tui.tui.keys import Key
 from caveman_tui.tui.widgets.exchange_pane import ExchangePane
 from caveman_tui.tui.widgets.key_footer import KeyFooter
@@ -83,6 +85,10 @@ class BaseScreen(Screen[None]):
     def action_copy_text(self) -> None:
         """Textual's own key for copying leads to ours, which says what happened."""
         raise SkipAction()
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """Say what failed."""
+        failures.tell(self.caveman, event)
 
     def on_exchange_pane_wanted(self, event: ExchangePane.Wanted) -> None:
         """Fetching is the app's; a message that a screen caused itself ends at the screen."""

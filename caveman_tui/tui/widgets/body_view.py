@@ -5,10 +5,11 @@ from typing import ClassVar
 
 from textual import work
 from textual.binding import BindingType
+from textual.worker import Worker
 
 from caveman_tui.traffic.body_text import BodyDocument, indented
 from caveman_tui.traffic.lines import message
-from caveman_tui.tui import keys
+from caveman_tui.tui import failures, keys
 from caveman_tui.tui.widgets.line_view import LineView
 
 _AT_ONCE_BYTES = 500_000
@@ -35,6 +36,10 @@ class BodyView(LineView):
         """Why there is no body."""
         self._data = None
         self.show(message(text))
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """Say what failed."""
+        failures.tell(self.app, event)
 
     def action_pretty(self) -> None:
         """Indent JSON, or not."""

@@ -1,0 +1,19 @@
+"""Failures of our own background work: said, never swallowed, and no reason to leave."""
+
+from textual.app import App
+from textual.worker import Worker, WorkerState
+
+
+def tell(app: App[int], event: Worker.StateChanged) -> bool:
+    """Say what failed, if it did; whether it did."""
+    if event.state is not WorkerState.ERROR:
+        return False
+    error = event.worker.error
+    app.notify(
+        f"{type(error).__name__}: {error}. Requests are not affected. Try again; if it stays, please report it.",
+        title=f"This screen failed at '{event.worker.group}'",
+        severity="error",
+        timeout=10,
+        markup=False,
+    )
+    return True
