@@ -30,6 +30,13 @@ _COMMANDS = {
 class LazyGroup(click.Group):
     """Imports a command's module when the command is named; without one, runs `run`."""
 
+    def main(self, *args: Any, **settings: Any) -> Any:
+        """As click does, with all three standard streams there."""
+        from caveman_tui.cli._input import open_standard_streams
+
+        open_standard_streams()
+        return super().main(*args, **settings)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All commands in the order of the table."""
         return list(_COMMANDS)

@@ -10,6 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from caveman_tui.cli._input import output_errors
+
 _GAP = 3
 _FOLDED_WIDTH = 20
 """What a column that may fold needs at least."""
@@ -42,7 +44,9 @@ def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]], total:
         table.add_section()
         table.add_row(*(Text(total[at]) for at in kept))
     enough = sum(_widths(columns, every)) + _GAP * len(columns)
-    Console(file=sys.stdout, highlight=False, width=enough if width is None else width).print(table)
+    with output_errors():
+        Console(file=sys.stdout, highlight=False, width=enough if width is None else width).print(table)
+        sys.stdout.flush()
 
 
 def _fitting(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int | None) -> list[int]:

@@ -1,10 +1,9 @@
 """Commands on one tool catalog: `shrink` and `lint`."""
 
 import click
-import msgspec
 
-from caveman_tui.catalogs import LintReport, Report, StoreUnavailable, lint, shrink
-from caveman_tui.cli._input import note, read_input, write_bytes
+from caveman_tui.catalogs import LintReport, StoreUnavailable, lint, shrink
+from caveman_tui.cli._input import json_line, note, read_input, write_bytes, write_json
 from caveman_tui.cli._store import store_option
 from caveman_tui.core.json_spans import JsonRefused
 from caveman_tui.core.json_tree import parse_json
@@ -67,7 +66,7 @@ def lint_command(source: str, level: str, exclude: tuple[str, ...], as_json: boo
         raise click.ClickException(f"{source} cannot be read as a catalog: {NOTES[refused.code]}.") from None
     report = lint(data, level=Level(level), exclude=exclude)
     if as_json:
-        write_bytes(msgspec.json.encode(report) + b"\n")
+        write_json(report)
         return
     _print_table(report)
     if report.note:
@@ -86,11 +85,7 @@ def _shrunk(data: bytes, level: Level, exclude: tuple[str, ...], store: str | No
     except Exception as error:
         # In a pipe a fault of ours must not cost the caller its catalog.
         return data, f"caveman-tui shrink: it failed ({type(error).__name__}: {error}); the catalog was passed on unchanged"
-    return result.output, _line(result.report)
-
-
-def _line(report: Report) -> str:
-    return msgspec.json.encode(report).decode()
+    return result.output, json_line(result.report)
 
 
 def _print_table(report: LintReport) -> None:

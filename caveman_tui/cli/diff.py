@@ -8,7 +8,7 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from caveman_tui.cli._input import read_input, write_bytes
+from caveman_tui.cli._input import output_errors, read_input, write_json
 from caveman_tui.core.catalog_diff import CatalogDiff, ToolDiff, diff_catalogs
 from caveman_tui.core.json_spans import JsonRefused
 from caveman_tui.core.policy import Level
@@ -51,9 +51,11 @@ def diff_command(before: str, after: str | None, level: str, as_json: bool, fail
     if not diff.tools:
         raise click.ClickException("Neither document holds a tool. 'caveman-tui diff --help' says what is compared.")
     if as_json:
-        write_bytes(msgspec.json.encode(_report(diff)) + b"\n")
+        write_json(_report(diff))
     else:
-        _print(diff)
+        with output_errors():
+            _print(diff)
+            sys.stdout.flush()
     if fail_on == "breaking" and diff.breaking:
         sys.exit(1)
 

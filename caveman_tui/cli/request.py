@@ -5,7 +5,7 @@ from typing import Literal
 import click
 import msgspec
 
-from caveman_tui.cli._input import note, read_input, write_bytes
+from caveman_tui.cli._input import json_line, note, read_input, write_bytes
 from caveman_tui.core.json_spans import JsonDocument, JsonRefused
 from caveman_tui.core.loop_ttl import client_kind
 from caveman_tui.core.policy import Dialect, Policy, ShrinkMode
@@ -62,7 +62,7 @@ def ttl_command(source: str, user_agent: str | None, headless: Literal["yes", "n
     client = client_kind(user_agent, headless)
     result = rewrite(body, Dialect.ANTHROPIC_MESSAGES, client, Policy(shrink=ShrinkMode.OFF))
     write_bytes(result.body)
-    note(msgspec.json.encode(_report(result, client.headless, client.sign)).decode())
+    note(json_line(_report(result, client.headless, client.sign)))
 
 
 def _report(result: Rewrite, headless: bool, sign: str) -> TtlReport:

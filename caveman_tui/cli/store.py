@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from caveman_tui.ccr import CheckReport, Record, Recovered, Store, StoreCorrupt, StoreError, StoreStats, default_path, open_store, set_aside
-from caveman_tui.cli._input import note, write_bytes
+from caveman_tui.cli._input import note, write_bytes, write_json
 from caveman_tui.cli._store import existing_store, store_errors, store_option
 
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]")
@@ -70,7 +70,7 @@ def list_command(search: str, limit: int, offset: int, as_json: bool, store: str
         records = opened.list(search, limit=limit, offset=offset)
         stats = opened.stats()
     if as_json:
-        write_bytes(msgspec.json.encode(_Listing(stats, records)) + b"\n")
+        write_json(_Listing(stats, records))
         return
     _print_records(records)
     _print_stats(stats, len(records))
@@ -85,7 +85,7 @@ def show_command(handle: str, as_json: bool, store: str | None) -> None:
     with existing_store(store) as opened:
         found = opened.get(handle)
     if as_json:
-        write_bytes(msgspec.json.encode(found.record) + b"\n")
+        write_json(found.record)
         return
     _print_one(found)
 
@@ -138,7 +138,7 @@ def check_command(aside: bool, as_json: bool, store: str | None) -> None:
         except StoreCorrupt as error:
             report = CheckReport(checked=0, file_problems=(error.what,))
     if as_json:
-        write_bytes(msgspec.json.encode(report) + b"\n")
+        write_json(report)
     else:
         _print_check(report)
     if report.sound:
