@@ -82,7 +82,9 @@ def _removal(text: str, start: int, end: int, after: tuple[bool, int]) -> Splice
     has_next, next_token = after
     if has_next:
         return Splice(start, next_token)
-    before = len(text[:start].rstrip(_SPACE)) - 1 if text[start - 1] in _SPACE else start - 1
+    before = start - 1
+    while text[before] in _SPACE:
+        before -= 1
     if text[before] == ",":
         return Splice(before, end)
     return Splice(before + 1, next_token)

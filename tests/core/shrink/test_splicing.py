@@ -64,3 +64,17 @@ def test_members_go_with_their_commas(members: list[tuple[str, str]], after_comm
 def test_splices_leave_the_rest() -> None:
     assert spliced("abcdef", [Splice(1, 2), Splice(3, 3, "X"), Splice(5, 6, "YZ")]) == "acXdeYZ"
     assert spliced("abc", []) == "abc"
+
+
+class _ReadOnce(str):
+    """Text that refuses to be copied up to a place, as a removal at that place must not do."""
+
+    def __getitem__(self, key: object) -> str:
+        assert not isinstance(key, slice)
+        return super().__getitem__(key)  # type: ignore[index]
+
+
+def test_a_removal_looks_at_its_own_surroundings_only() -> None:
+    text = _ReadOnce('{"a": 1,  "title" : 2 \n}')
+    (splice,) = member_removals(text, [(10, 21)])
+    assert spliced(str(text), [splice]) == '{"a": 1 \n}'
