@@ -7,6 +7,8 @@ from datetime import tzinfo
 from pathlib import Path
 from typing import ClassVar
 
+import textual
+from rich.traceback import Traceback
 from textual import events, work
 from textual.app import App
 from textual.binding import BindingType
@@ -287,6 +289,10 @@ class CavemanApp(App[int]):
 
     def _follow(self) -> None:
         self.run_worker(self._feed.run(), group=_FEED, exclusive=True, exit_on_error=False)
+
+    def _fatal_error(self) -> None:
+        """Textual's traceback shows local variables, and those may hold a conversation; people paste tracebacks into reports."""
+        self.panic(Traceback(width=None, suppress=[textual]))
 
     def _left(self, answer: str | None) -> None:
         if answer == "keep":

@@ -19,6 +19,7 @@ from caveman_tui.traffic.source import Refused
 from caveman_tui.tui.app import CavemanApp, run_screen
 from caveman_tui.tui.ascii import to_ascii
 from caveman_tui.tui.screens.exchange import ExchangeScreen
+from caveman_tui.tui.screens.traffic import TrafficScreen
 from caveman_tui.tui.widgets.body_view import BodyView
 from caveman_tui.tui.widgets.exchange_list import ExchangeList
 from caveman_tui.tui.widgets.exchange_pane import ExchangePane
@@ -282,6 +283,23 @@ async def test_hostile_text_is_drawn_as_text(source: FakeSource, make_app: MakeA
         await pilot.press("7")
         await settle(pilot)
         assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", drawn(app))
+
+
+async def test_a_crash_keeps_the_conversation_out_of_the_traceback(
+    source: FakeSource, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def crash(_: object) -> None:
+        prompt = "what the person asked"
+        raise RuntimeError(f"crashed after {len(prompt)} characters")
+
+    monkeypatch.setattr(TrafficScreen, "action_sort", crash)
+    app = make_app(source)
+    with pytest.raises(RuntimeError, match="crashed"):
+        async with app.run_test(size=(100, 24)) as pilot:
+            await settle(pilot)
+            await pilot.press("S")
+    said = capsys.readouterr().err + "".join(segment.text for part in app._exit_renderables for segment in app.console.render(part))
+    assert app.return_code == 1 and "crashed after 21 characters" in said and "locals" not in said
 
 
 def test_a_screen_needs_something_to_show() -> None:
