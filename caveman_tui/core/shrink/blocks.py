@@ -129,6 +129,10 @@ def _nest(text: str, blocks: list[Block]) -> None:
                 heads.pop()
             block.head = heads[-1] if heads else (headings[-1][1] if headings else -1)
             heads.append(index)
+        above_it = blocks[block.head].section if block.head >= 0 else Section.NONE
+        if block.own_section and _is_argument(text, block, above_it):
+            block.own_section = Section.NONE
+            block.is_head = announces(text[block.start : block.end])
         block.section = block.own_section
         if block.section is Section.NONE and block.head >= 0:
             above = blocks[block.head]
@@ -146,6 +150,16 @@ def _nest(text: str, blocks: list[Block]) -> None:
                 groups += 1
                 block.group = groups
             last_of[key] = index
+
+
+def _is_argument(text: str, block: Block, above: Section) -> bool:
+    """Whether what looks like a section's label names an argument: `output`, `example` and `result` are popular names."""
+    if above is Section.PARAMETERS:
+        return True
+    first = text[block.start + block.indent]
+    if block.kind is LineKind.BULLET:
+        return block.own_section is Section.RETURNS
+    return block.kind is LineKind.FIELD and first.islower() and not announces(text[block.start : block.end])
 
 
 def _close(text: str, blocks: list[Block], headings: list[tuple[int, int]], tag: str) -> int:

@@ -58,12 +58,12 @@ RULES = (
     _rule(
         "marketing",
         "praises the tool",
-        _STATES_A_VALUE,
+        _STATES_A_VALUE | {Signal.PREREQUISITE},
         _START
         + r"(?:(?:it|this|the tool|this tool)(?:'s| is)? )?(?:particularly |especially |very |also )*"
         + r"(?:perfect|ideal|great|essential|invaluable|excellent|useful|helpful|valuable"
         + r"|well[- ]suited|best suited|handy|indispensable)"
-        + r" (?:for|to|in)\b",
+        + r" (?:for|in)\b",
     ),
     _rule(
         "marketing",
@@ -74,7 +74,7 @@ RULES = (
     _rule(
         "rationale",
         "gives a reason, not a rule",
-        _TELLS_WHAT_TO_DO,
+        _TELLS_WHAT_TO_DO | {Signal.WHEN},
         _START
         + r"(?:this|that|these|which|it|doing so) (?:(?:will|can|also) )?(?:avoids?|ensures?|helps?|improves?|prevents?|reduces?"
         + r"|allows? you|lets? you|enables? you|makes? it (?:easier|possible)|gives? you|is because|saves?|means)\b",
@@ -83,7 +83,10 @@ RULES = (
         "restated-schema",
         "lists arguments that the schema names",
         (_TELLS_WHAT_TO_DO - {Signal.DESTRUCTIVE}) | {Signal.UNIT, Signal.CHOICES},
-        _START + rf"(?:{_THE_TOOL} )?(?:also |optionally )*(?:accepts?|takes?)\b",
+        _START + rf"(?:{_THE_TOOL} )?(?:also |optionally )*accepts?\b",
+        _START
+        + rf"(?:{_THE_TOOL} )?(?:also |optionally )*takes? (?:an?|the|one|two) "
+        + r".{1,80}(?:and returns|as (?:an? )?(?:input|argument|parameter))",
     ),
     _rule(
         "naming",

@@ -1,5 +1,7 @@
 """The standard level's judgement of each piece: recognised as filler, or bearing on nothing, or kept."""
 
+import re
+
 from caveman_tui.core.shrink import examples
 from caveman_tui.core.shrink.blocks import Block
 from caveman_tui.core.shrink.filler import filler_of
@@ -16,6 +18,7 @@ _RULES_AMONG_EXAMPLES = frozenset({Signal.PROHIBITION, Signal.EXCLUSIVE, Signal.
 _OUTWEIGH_RESTATED = frozenset({Signal.PROHIBITION, Signal.EXCLUSIVE, Signal.ONLY, Signal.DEFAULT, Signal.BOUND, Signal.LITERAL})
 _OUTWEIGH_BENEFITS = frozenset({Signal.PROHIBITION, Signal.EXCLUSIVE, Signal.ONLY, Signal.DEFAULT, Signal.PREREQUISITE})
 _ELABORATION = frozenset({Signal.ARGUMENT, Signal.ENUMERATION})
+_USES = re.compile(r"(?:[-*•]\s+)?(?:use|pass|call|give)\b", re.IGNORECASE)
 _LEAST_BLANKS_OF_PLAIN = 2
 _ANNOUNCED = {"return-shape": Section.RETURNS, "marketing": Section.BENEFITS, "rationale": Section.BENEFITS}
 """What the lines below a dropped line with a colon are."""
@@ -81,10 +84,15 @@ class Judge:
             piece.keep(Signal.MARKER.value, "carries a constraint marker")
             piece.bare = False
         elif block.section is Section.RETURNS:
-            piece.drop("return-shape", "describes what comes back")
+            if Signal.CHAIN in signals or (Signal.LITERAL in signals and _USES.match(text)):
+                piece.keep("chain", "says where the result is used")
+            else:
+                piece.drop("return-shape", "describes what comes back")
         elif block.section is Section.EXAMPLES:
             if signals & _RULES_AMONG_EXAMPLES or (Signal.BOUND in signals and Signal.EMPHASIS not in signals):
                 piece.keep("prohibition", "says a rule among the examples")
+            elif self._context.parameter and block.own_section and not announces(text):
+                piece.keep("format", "examples of the parameter's values")
             else:
                 self._waiting.append(index)
         elif (block.runs_on and piece.end == block.end) or not self._dropped(piece, block, text, signals):

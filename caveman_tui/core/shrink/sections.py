@@ -20,10 +20,11 @@ _DECORATION = re.compile(r"^[\s#*_=\-•·>|✅❌⚠️🚨🔴🟢📌💡\d.)
 _SECTIONS = re.compile(
     r"""
     (?P<returns>
-        (?:expected\ |the\ |tool\ )?(?:returns?|responses?|outputs?|results?)
-            (?:\ (?:values?|formats?|types?|shapes?|structures?|schemas?|fields|objects?|includes?|contains?|data))*
-        |(?:response|return|output|result)s?\ (?:format|value|structure|schema|shape|field)s?\ .{0,30}
-        |返回(?:值|结果|格式|内容|数据|字段|说明)*|输出(?:格式|结果|内容|说明)*|响应(?:格式)?
+        (?:expected\ |the\ |tool\ )?(?:returns?|responses?|results?)
+            (?:\ (?:values?|format|type|shape|structure|schema|fields|objects?|includes?|contains?|data))*
+        |(?:the\ |tool\ )?outputs?(?:\ (?:structure|schema|shape|fields|includes?|contains?))?
+        |(?:response|return)s?\ (?:format|value|structure|schema|shape|field)s?\ .{0,30}
+        |返回(?:值|结果|格式|内容|数据|字段|说明)*|输出(?:结果|内容|说明)*|响应(?:格式)?
         |반환(?:\ ?값)?|출력|戻り値|返り値|出力
         |devuelve|retorna|respuesta|salida|valor\ de\ retorno|renvoie|retourne|retour|sortie|rückgabe(?:wert)?|ausgabe
         |restituisce|retorno|saída
@@ -32,7 +33,8 @@ _SECTIONS = re.compile(
         (?:example|sample)\ (?:interactions?|conversations?|dialogu?e?s?|scenarios?|prompts?|queries|questions)s?
     )$
     |(?P<examples>
-        (?:more\ |some\ |common\ |usage\ |query\ |code\ |quick\ |simple\ |basic\ |advanced\ )*(?:examples?|samples?)\b.{0,60}
+        (?:more\ |some\ |common\ |usage\ |query\ |code\ |quick\ |simple\ |basic\ |advanced\ )*(?:examples?|samples?)\b
+            (?!\ (?:values?|options?|formats?|inputs?|parameters?|arguments?|ids?|identifiers?|names?|fields?|keys?|types?)\b).{0,60}
         |e\.g\.?|for\ (?:example|instance)|.{0,24}\bexamples?
         |示例|例子|举例|例如|使用示例|调用示例|예시|예제|예|例|使用例|ejemplos?(?:\ .{0,20})?|exemples?|beispiele?|esempi[o]?|exemplos?
     )$
@@ -43,8 +45,8 @@ _SECTIONS = re.compile(
     )$
     |(?P<benefits>
         (?:(?:key|main|core|performance|advanced)\ )*(?:benefits|advantages|highlights|optimi[sz]ations)
-        |.{0,60}\b(?:will\ result\ in|results\ in|leads\ to|ensures\ you|helps\ you|lets\ you)
-        |(?:smart|automatic|intelligent|built-in)\ \w+|capabilities
+        |[A-Za-z\ ,'’⚠️-]{0,60}\b(?:will\ result\ in|results\ in|leads\ to|ensures\ you|helps\ you|lets\ you)
+        |(?:smart|intelligent)\ (?:detection|features?)
         |why\ (?:use\ )?(?:this|it).{0,20}
         |(?:this\ (?:tool\ )?is\ )?(?:particularly|especially|very|also\ )*(?:useful|helpful|valuable|handy)\ (?:for|in)\b.{0,30}
         |(?:perfect|ideal|great|best\ suited|excellent)\ (?:for|use\ cases?)\b.{0,30}

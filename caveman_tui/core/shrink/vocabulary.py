@@ -97,6 +97,7 @@ WORDS_OF: dict[Signal, frozenset[str]] = {
     ),
     Signal.DESTRUCTIVE: _words(
         """
+        written writes uploads uploaded publishes published posts sends
         auto automatic append appends appended insert inserts inserted delete deletes deleted deleting deletion
         overwrite overwrites overwriting overwritten replace replaces replaced replacing remove removes removed removing
         erase erases erased destroy destroys irreversible irreversibly permanent permanently undone undo revert reverts
@@ -230,6 +231,8 @@ IMPERATIVES = _words(
 """Verbs that tell what to do, at the beginning of a clause."""
 TOOL_VERBS = _words(
     """
+    takes changes opens closes moves starts stops switches sets sends adds converts runs installs deploys triggers cancels submits
+    schedules applies merges copies renames creates updates assigns registers locks unlocks turns
     add analyse analyze browse can configure convert create delete deploy download execute fetch find generate get
     inspect list manage monitor query read remove retrieve run search send track update upload view write
     """

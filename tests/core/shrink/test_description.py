@@ -165,6 +165,33 @@ class TestLists:
         assert shrunk(LONG + "\n\nArgs:\n    note: The note\n    guests: The guests\n    day: The specific day") == LONG
 
 
+class TestNamesThatLookLikeSections:
+    @pytest.mark.parametrize(
+        "block",
+        [
+            "Args:\n  place: Where to sit\n  output: Sheet for the seats\n  example: A seat as the house draws it\n  result: Whom to tell",
+            "Arguments:\n- output: sheet for the seats\n- response: whom to tell",
+            "output: Sheet that the seats are drawn on\nplace: Where to sit",
+            "Output formats:\n- sheet\n- card",
+            "Result types:\n- sheet\n- card",
+            "Example values:\n- low\n- high",
+            "Built-in rooms:\n- north\n- south",
+            "Setting place=inside results in:\n- a warm seat\n- a dear bill",
+        ],
+    )
+    def test_they_stay(self, block: str) -> None:
+        assert shrunk(f"{LONG}\n\n{block}") == f"{LONG}\n\n{block}"
+
+    def test_inline_examples_of_a_parameter_stay(self) -> None:
+        text = LONG + "\nExamples: terrace, cellar"
+        context = ToolContext(tool="book_table", parameters=frozenset({"room"}), parameter="room")
+        assert shrunk(text, context=context) == text
+
+    def test_where_a_result_is_used_stays(self) -> None:
+        text = LONG + "\n\nReturns:\n  The booking. Use its id to call `cancel_table`."
+        assert shrunk(text).endswith("Returns:\n  Use its id to call `cancel_table`.")
+
+
 class TestExamples:
     def test_the_only_example_of_a_form_stays(self) -> None:
         text = LONG + '\n\nExample:\n    book_table(day="2024-01-31", place="inside")'

@@ -103,6 +103,11 @@ def test_a_marker_outweighs_every_filler_rule(level: Level, sentence: str) -> No
         "Perfect for birthdays, up to a dozen guests.",
         "Accepts the street in lower case, e.g. rue-haute.",
         "This tool gives a place at the table only to members.",
+        "Essential to call before the evening.",
+        "Takes a photograph of the table and hangs it at the door.",
+        "This allows guests to sit apart.",
+        "The output will be written to the book of the house.",
+        "The result of this is sent as one of (card, sheet, note).",
         "Returns the street where the owner lives, which can be passed to find_house.",
     ],
 )
