@@ -26,6 +26,7 @@ T = TypeVar("T")
 
 _START_SECONDS = 20.0
 _LOOK_SECONDS = 0.03
+_APPEARING_SECONDS = 1.0
 _LOG_LIMIT_BYTES = 1024 * 1024
 
 
@@ -47,6 +48,14 @@ def find_worker(port: int) -> WorkerRecord | None:
     """The running worker on `port`, or None."""
     found = next((record for record in _running() if record.port == port), None)
     return found or _behind_default_socket(port)
+
+
+def find_appearing_worker(port: int) -> WorkerRecord | None:
+    """As `find_worker`, but where anything listens on `port`, look for a second: a worker listens a little before it can be found."""
+    deadline = time.monotonic() + _APPEARING_SECONDS
+    while (found := find_worker(port)) is None and port_is_taken(port) and time.monotonic() < deadline:
+        time.sleep(_LOOK_SECONDS)
+    return found
 
 
 def the_worker(port: int | None, preferred: int) -> WorkerRecord:
@@ -207,5 +216,14 @@ def _candidates(port: int) -> Iterator[WorkerRecord]:
     try:
         yield from records(places.state_dir())
     except OSError:
-        if port and (found := _behind_default_socket(port)):
-            yield found
+        for candidate in [port] if port else _ports_of_sockets():
+            if found := _behind_default_socket(candidate):
+                yield found
+
+
+def _ports_of_sockets() -> list[int]:
+    try:
+        names = [path.stem.removeprefix("worker-") for path in places.runtime_dir().glob("worker-*.sock")]
+    except OSError:
+        return []
+    return [int(name) for name in names if name.isdecimal()]

@@ -175,6 +175,27 @@ def test_a_port_that_another_program_has_is_avoided(cli: Any, provider: Any) -> 
     assert f"port {port} is taken by another program" in ended.stderr
 
 
+def test_clients_that_start_together_share_one_worker(cli: Any, provider: Any) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as reserved:
+        port = str(reserved.getsockname()[1])
+    started = [
+        cli.start("exec", "--port", port, "--upstream-anthropic", provider.url, "--", sys.executable, *ENVIRONMENT) for _ in range(3)
+    ]
+    said = [process.communicate(timeout=60) for process in started]
+    assert [process.returncode for process in started] == [0, 0, 0], said
+    assert {json.loads(out)["ANTHROPIC_BASE_URL"] for out, _ in said} == {f"http://127.0.0.1:{port}"}
+    assert not any("taken" in err or "Error" in err for _, err in said), said
+    assert cli.run("stop", "--port", port).returncode == 0
+
+
+def test_a_worker_that_can_leave_no_record_is_found_by_its_socket(cli: Any, provider: Any) -> None:
+    places.config_file().with_name("no-directory").touch()
+    state = str(places.config_file().with_name("no-directory") / "state")
+    options = ("--port", "0", "--upstream-anthropic", provider.url)
+    ended = cli.run("exec", *options, "--", sys.executable, *POST, CAVEMAN_TUI_STATE=state)
+    assert (ended.returncode, ended.stdout) == (0, "200\n"), ended.stderr
+
+
 def test_the_exit_code_is_the_clients(cli: Any) -> None:
     _, record = cli.serve("--port", "0")
     port = str(record.port)
