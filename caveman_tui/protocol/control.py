@@ -7,6 +7,8 @@
     GET   /v1/exchanges/ID                    -> ExchangeDetail
     GET   /v1/exchanges/ID/bodies/WHICH       -> bytes; WHICH is request-before, request-after or response; decoded from its
                                                  content coding unless ?raw=1; 404 with Problem once evicted
+    GET   /v1/search?q=TEXT                   -> NDJSON: a SearchHit for each exchange whose bodies hold TEXT, newest first, blank
+                                                 lines while nothing is found, a SearchEnd; to hang up ends the search
     GET   /v1/catalogs/DIGEST?level=L         -> CatalogDetail
     GET   /v1/conversations                   -> ConversationList
     PUT   /v1/conversations/ID/shrink         -> Conversation; body PinChange: forces a mode now
@@ -121,6 +123,32 @@ class ExchangeDetail(msgspec.Struct, frozen=True, kw_only=True):
     """What was changed in the request's headers, a sentence each."""
     bodies: tuple[str, ...] = ()
     """Which bodies are still in memory."""
+    url: str = ""
+    """Where the provider got it, credentials in the query replaced; empty where that is not known any more."""
+
+
+class SearchHit(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="hit"):
+    """An exchange whose bodies hold the text that was searched for."""
+
+    exchange: str
+    body: str
+    """The first one that holds it: `request-before`, `response` or `request-after`."""
+    snippet: str
+    """The text with what stands around it, on one line, as spelled in the body."""
+
+
+class SearchEnd(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="end"):
+    """The search is complete; a stream without it broke off."""
+
+    searched: int
+    """Exchanges whose bodies were looked through."""
+    without_bodies: int
+    """Exchanges of which no body is in memory."""
+
+
+SearchResult = SearchHit | SearchEnd
+SEARCH_TEXT_LIMIT = 200
+"""Characters of a text to search for."""
 
 
 class CatalogTool(msgspec.Struct, frozen=True, kw_only=True):

@@ -21,6 +21,8 @@ from caveman_tui.protocol.control import (
     ExchangeList,
     PinChange,
     Problem,
+    SearchEnd,
+    SearchResult,
     SettingsChange,
     Status,
 )
@@ -33,6 +35,8 @@ _SILENCE_SECONDS = 60.0
 """The worker sends a blank line at least every 15 s; after so long without one the connection is dead."""
 
 T = TypeVar("T")
+
+_search_results: msgspec.json.Decoder[SearchResult] = msgspec.json.Decoder(SearchResult)
 
 
 class WorkerClient:
@@ -139,6 +143,23 @@ class WorkerClient:
                     if batch := [event for line in lines if line and (event := _event(line)) is not None]:
                         yield batch
 
+    async def search(self, text: str) -> AsyncIterator[SearchResult]:
+        """A hit for each exchange whose bodies hold `text`, newest first as they are found, and at last the end.
+
+        Closing the iterator ends the search. Raises WorkerGone where the stream breaks off before its end.
+        """
+        timeout = httpx.Timeout(_SILENCE_SECONDS, connect=5.0)
+        with self._broken_connection():
+            async with self._http.stream("GET", "/v1/search", params={"q": text}, timeout=timeout) as response:
+                if response.is_error:
+                    raise Refused(_problem(response.status_code, await response.aread()))
+                async for line in _lines(response):
+                    result = _search_result(line)
+                    yield result
+                    if isinstance(result, SearchEnd):
+                        return
+        raise WorkerGone(f"The worker at {self.place} ended in the middle of a search.")
+
     async def _get(self, path: str, kind: type[T]) -> T:
         return _decoded(await self._request("GET", path), kind)
 
@@ -165,16 +186,37 @@ class WorkerClient:
             raise WorkerGone(f"The connection to the worker at {self.place} broke ({type(error).__name__}).") from error
 
 
+async def _lines(response: httpx.Response) -> AsyncIterator[bytes]:
+    """The lines that are not blank, as they become whole."""
+    rest = b""
+    async for chunk in response.aiter_raw():
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in filter(None, lines):
+            yield line
+
+
 def _decoded(content: bytes, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(content, type=kind)
     except msgspec.MsgspecError as error:
-        problem = Problem(
+        raise _unreadable(error) from error
+
+
+def _search_result(line: bytes) -> SearchResult:
+    try:
+        return _search_results.decode(line)
+    except msgspec.MsgspecError as error:
+        raise _unreadable(error) from error
+
+
+def _unreadable(error: msgspec.MsgspecError) -> Refused:
+    return Refused(
+        Problem(
             code="unreadable-answer",
             what=f"The worker's answer can't be read ({error}).",
             todo="It may be of another version: end it with 'caveman-tui stop' and start again.",
         )
-        raise Refused(problem) from error
+    )
 
 
 def _event(line: bytes) -> AnyEvent | None:

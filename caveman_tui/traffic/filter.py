@@ -4,15 +4,17 @@ model:opus status:4xx conv:3f2a     text fields: contains, case ignored; quotes 
 in>20k cache<50% took>=1.5s tools=0 numbers with units; what is unknown matches no comparison
 has:edit has:warning                what an exchange has
 opus                                a bare word is looked for in every text field
+body:"rate limit"                   a text in a request or response that is in memory; the worker has to look for it
 -has:edit                           a minus turns a term around
 """
 
 import operator
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
+from caveman_tui.protocol.control import SEARCH_TEXT_LIMIT
 from caveman_tui.protocol.exchanges import Exchange
 
 Test = Callable[[Exchange], bool]
@@ -35,6 +37,8 @@ class Term:
     says: str
     """The condition in words."""
     test: Test
+    body: str = ""
+    """The text that the worker has to look for; empty where the exchange itself decides. Until then nothing holds it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,18 @@ class Filter:
 
     def __bool__(self) -> bool:
         return bool(self.terms)
+
+    @property
+    def body_texts(self) -> tuple[str, ...]:
+        """The texts that the worker has to look for in bodies, each once."""
+        return tuple(dict.fromkeys(term.body for term in self.terms if term.body))
+
+    def with_found(self, found: Mapping[str, Container[str]]) -> "Filter":
+        """The same filter, with the body terms decided by `found`: text to the ids of the exchanges that hold it.
+
+        The collections are asked anew at each match, so they may grow while the worker still searches.
+        """
+        return replace(self, terms=tuple(_decided(term, found) for term in self.terms))
 
     def matches(self, exchange: Exchange) -> bool:
         """Whether every term holds for `exchange`."""
@@ -124,6 +140,7 @@ _UNITS: dict[str, dict[str, float]] = {
     "time": {"ms": 1, "s": 1e3, "m": 6e4, "": 1e3},
 }
 
+_BODY = "body:"
 _SPLIT = re.compile(r'(?:[^\s"]|"[^"]*"?)+')
 _COMPARISON = re.compile(r"([a-z]+)(<=|>=|<|>|=)(.*)", re.IGNORECASE)
 _NUMBER = re.compile(r"([0-9]*\.?[0-9]+)\s*([a-z%]*)", re.IGNORECASE)
@@ -134,6 +151,7 @@ def words() -> tuple[str, ...]:
     """Every way in which a term can begin, for completion."""
     return (
         *(f"{name}:" for name in _TEXTS),
+        "body:",
         "status:",
         *(f"status:{name}" for name in _STATES),
         *(f"has:{name}" for name in _HAS),
@@ -151,28 +169,36 @@ def _term(raw: str, start: int, end: int) -> Term:
     if raw == "-":
         raise FilterError("A minus turns the term after it around; write it without a blank: -has:edit", start, end)
     negated = raw.startswith("-")
-    body = raw[1:] if negated else raw
+    condition = raw[1:] if negated else raw
+    body = condition[len(_BODY) :].replace('"', "") if condition.lower().startswith(_BODY) else ""
     try:
-        says, test = _condition(body)
+        says, test = _condition(condition)
     except ValueError as error:
         raise FilterError(str(error), start, end) from None
     if negated:
-        return Term(raw, f"not ({says})", lambda exchange: not test(exchange))
-    return Term(raw, says, test)
+        return Term(raw, f"not ({says})", lambda exchange: not test(exchange), body)
+    return Term(raw, says, test, body)
 
 
-def _condition(body: str) -> tuple[str, Test]:
-    key, colon, value = body.partition(":")
+def _decided(term: Term, found: Mapping[str, Container[str]]) -> Term:
+    if not term.body:
+        return term
+    ids, wanted = found.get(term.body, ()), not term.text.startswith("-")
+    return replace(term, test=lambda exchange: (exchange.id in ids) is wanted)
+
+
+def _condition(text: str) -> tuple[str, Test]:
+    key, colon, value = text.partition(":")
     if colon and not key.startswith('"'):
         return _field(key.lower(), value.replace('"', ""))
-    if comparison := _COMPARISON.fullmatch(body):
+    if comparison := _COMPARISON.fullmatch(text):
         return _comparison(comparison.group(1).lower(), comparison.group(2), comparison.group(3))
-    return _anywhere(body.replace('"', ""))
+    return _anywhere(text.replace('"', ""))
 
 
 def _field(key: str, value: str) -> tuple[str, Test]:
-    if key not in _TEXTS and key not in ("status", "has"):
-        raise ValueError(f"There is no field '{key}'.{_suggest(key, (*_TEXTS, 'status', 'has'), ':')}")
+    if key not in _TEXTS and key not in ("status", "has", "body"):
+        raise ValueError(f"There is no field '{key}'.{_suggest(key, (*_TEXTS, 'status', 'has', 'body'), ':')}")
     if not value:
         raise ValueError(f"'{key}:' needs a value, such as {_EXAMPLES.get(key, f'{key}:abc')}")
     if key == "status":
@@ -181,6 +207,10 @@ def _field(key: str, value: str) -> tuple[str, Test]:
         if value.lower() not in _HAS:
             raise ValueError(f"An exchange can't have '{value}'.{_suggest(value.lower(), tuple(_HAS))}")
         return _HAS[value.lower()]
+    if key == "body":
+        if len(value) > SEARCH_TEXT_LIMIT:
+            raise ValueError(f"A text to look for in bodies has at most {SEARCH_TEXT_LIMIT} characters.")
+        return f"a body in memory contains {value}", lambda _: False
     name, read = _TEXTS[key]
     wanted = value.casefold()
     return f"{name} contains {value}", lambda exchange: wanted in read(exchange).casefold()

@@ -4,7 +4,16 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
 from caveman_tui.core.policy import Level, LoopTtlMode, ShrinkMode
-from caveman_tui.protocol.control import CatalogDetail, Conversation, ConversationList, ExchangeDetail, ExchangeList, Problem, Status
+from caveman_tui.protocol.control import (
+    CatalogDetail,
+    Conversation,
+    ConversationList,
+    ExchangeDetail,
+    ExchangeList,
+    Problem,
+    SearchResult,
+    Status,
+)
 from caveman_tui.protocol.events import AnyEvent, Settings
 
 
@@ -67,6 +76,13 @@ class TrafficSource(Protocol):
 
     async def force_shrink(self, conversation: str, shrink: ShrinkMode, level: Level | None = None) -> Conversation:
         """Switch a running conversation now; its cached prefix is written again once."""
+        ...
+
+    def search(self, text: str) -> AsyncIterator[SearchResult]:
+        """A hit for each exchange whose bodies hold `text`, newest first as they are found, and at last the end.
+
+        Closing the iterator ends the search.
+        """
         ...
 
     async def stop(self) -> None:

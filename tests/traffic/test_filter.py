@@ -106,6 +106,23 @@ def test_every_suggested_word_begins_a_valid_term() -> None:
         parse(text if not text.startswith("status:1") else "status:1xx")
 
 
+def test_body_terms_name_their_texts_and_are_decided_by_what_was_found() -> None:
+    asked = parse('body:"Rate limit" -body:secret model:opus body:"Rate limit"')
+    assert asked.body_texts == ("Rate limit", "secret")
+    assert asked.explain().startswith("a body in memory contains Rate limit, not (a body in memory contains secret), model")
+    assert not asked.matches(EXCHANGE)
+    found: dict[str, set[str]] = {"Rate limit": set(), "secret": set()}
+    decided = asked.with_found(found)
+    assert not decided.matches(EXCHANGE)
+    found["Rate limit"].add("a-1")
+    assert decided.matches(EXCHANGE) and not decided.matches(BARE)
+    found["secret"].add("a-1")
+    assert not decided.matches(EXCHANGE)
+    assert parse("model:opus").body_texts == ()
+    with pytest.raises(FilterError, match="at most 200"):
+        parse("body:" + "x" * 201)
+
+
 @given(st.text(max_size=40))
 def test_any_line_is_a_filter_or_a_clear_error(text: str) -> None:
     try:
@@ -116,7 +133,7 @@ def test_any_line_is_a_filter_or_a_clear_error(text: str) -> None:
         assert parsed.matches(EXCHANGE) in (True, False)
 
 
-@given(st.sampled_from(["model:opus", "in>20k", "has:edit", "status:open", "took>1s"]))
+@given(st.sampled_from(["model:opus", "in>20k", "has:edit", "status:open", "took>1s", "body:x"]))
 def test_minus_turns_every_term_around(term: str) -> None:
     for exchange in (EXCHANGE, BARE):
         assert parse(f"-{term}").matches(exchange) is not parse(term).matches(exchange)
