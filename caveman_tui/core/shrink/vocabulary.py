@@ -67,6 +67,7 @@ WORDS_OF: dict[Signal, frozenset[str]] = {
     ),
     Signal.PREREQUISITE: _words(
         """
+        credential credentials permission permissions access authenticate authentication authenticated account login plan token tokens
         before after once until previous previously beforehand ensure verify confirm obtain obtained prerequisite
         prerequisites antes después primero zuerst vorher avant debe deben deve devem muss doit
         """
@@ -84,6 +85,7 @@ WORDS_OF: dict[Signal, frozenset[str]] = {
     ),
     Signal.FORMAT: _words(
         """
+        wildcard wildcards timezone timezones timestamp timestamps locale currency currencies
         exact exactly match matches matching matched valid format formats formatted formatting syntax pattern patterns
         prefix prefixed suffix separated separator delimited delimiter comma uuid uuids uri uris iso utc base64 regex
         hex
@@ -108,6 +110,7 @@ WORDS_OF: dict[Signal, frozenset[str]] = {
     ),
     Signal.WHEN: _words(
         """
+        while however but although though than
         use using when prefer preferred recommend recommended suitable choose alternative alternatively whether always
         should try call calling see primary allow allows handle handles compared versus vs difference similar usar
         utilice utiliser verwenden
@@ -124,12 +127,15 @@ WORDS_OF: dict[Signal, frozenset[str]] = {
         or both value values option options
         """
     ),
+    Signal.EMPHASIS: _words(
+        """
+        twice two three four five six seven eight nine ten dozen hundred thousand million
+        """
+    ),
     Signal.ARGUMENT: _words(
         """
         argument arguments parameter parameters field fields identifier identifiers path paths url urls filter filters
-        query queries keyword keywords flag flags setting settings mode modes wildcard wildcards character characters
-        timezone timestamp timestamps locale currency token tokens credential credentials permission permissions id ids
-        access authenticate authentication authenticated account plan
+        query queries keyword keywords flag flags setting settings mode modes character characters id ids
         """
     ),
     Signal.CAPABILITY: _words(
