@@ -7,7 +7,7 @@ from caveman_tui.protocol.control import Problem
 from caveman_tui.protocol.events import AnyEvent, StoreChanged
 from caveman_tui.traffic.feed import Arrived, Feed, FeedMessage, Link, LinkChanged, Loaded
 from caveman_tui.traffic.source import Refused, ResyncNeeded, WorkerGone
-from tests.tui.session import FakeSource
+from tests.tui.fake_source import FakeSource
 
 
 class Scripted(FakeSource):

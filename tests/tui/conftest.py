@@ -18,7 +18,8 @@ from caveman_tui.core.policy import Level
 from caveman_tui.core.shrink.model import ShrunkDescription, ShrunkTool, Unit
 from caveman_tui.traffic import tool_rows
 from caveman_tui.tui.app import CavemanApp
-from tests.tui.session import HANDLE, NOW, TOOLS_BEFORE, FakeSource, story
+from tests.tui.fake_source import FakeSource
+from tests.tui.session import HANDLE, NOW, TOOLS_BEFORE, story
 
 SIZES = ((120, 36), (80, 24), (50, 16))
 _SNAPSHOTS = Path(__file__).parents[2] / "snapshots"

@@ -26,7 +26,7 @@ from caveman_tui.tui.widgets.exchange_pane import ExchangePane
 from caveman_tui.tui.widgets.info_line import InfoLine
 from caveman_tui.tui.widgets.line_view import LineView
 from tests.tui.conftest import settle
-from tests.tui.session import RESPONSE, FakeSource
+from tests.tui.fake_source import RESPONSE, FakeSource
 
 MakeApp = Callable[..., CavemanApp]
 

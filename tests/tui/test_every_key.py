@@ -22,7 +22,8 @@ from caveman_tui.tui.widgets.body_view import BodyView
 from caveman_tui.tui.widgets.exchange_pane import ExchangePane
 from caveman_tui.tui.widgets.line_view import LineView
 from tests.tui.conftest import settle
-from tests.tui.session import HANDLE, TOOLS_BEFORE, FakeSource
+from tests.tui.fake_source import FakeSource
+from tests.tui.session import HANDLE, TOOLS_BEFORE
 
 
 class Person:

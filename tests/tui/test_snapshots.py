@@ -8,7 +8,8 @@ from textual.pilot import Pilot
 from caveman_tui.ccr import open_store
 from caveman_tui.protocol.events import ExchangeStarted
 from tests.tui.conftest import SIZES, Snap
-from tests.tui.session import FakeSource, story
+from tests.tui.fake_source import FakeSource
+from tests.tui.session import story
 
 Size = tuple[int, int]
 sizes = pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
