@@ -7,10 +7,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from caveman_tui.ccr import schema
 from caveman_tui.ccr.errors import StoreError, StoreMissing, StoreReadOnly, from_sqlite
 from caveman_tui.ccr.permissions import identity
 
 _WAL_RETRY_SECONDS = 0.02
+
+
+def _text(value: bytes) -> str:
+    """Text of another tool may be anything; one odd row must not hide the others."""
+    return value.decode(errors="replace")
 
 
 class Connections:
@@ -95,6 +101,7 @@ class Connections:
             return self._open_read_only()
         connection = self._connect("mode=rw")
         try:
+            schema.refuse_foreign(connection)
             self._use_wal(connection)
             connection.execute("PRAGMA synchronous=FULL")
             connection.execute("PRAGMA secure_delete=ON")
@@ -117,9 +124,11 @@ class Connections:
         return self._connect("mode=ro&immutable=1")
 
     def _connect(self, query: str) -> sqlite3.Connection:
-        return sqlite3.connect(
+        connection = sqlite3.connect(
             f"{self.path.as_uri()}?{query}", uri=True, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False
         )
+        connection.text_factory = _text
+        return connection
 
     def _use_wal(self, connection: sqlite3.Connection) -> None:
         # SQLite does not wait for its lock when it changes the journal mode, so two first openers need a loop.

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from caveman_tui.ccr import permissions
+from caveman_tui.ccr import location, permissions
 from caveman_tui.ccr.connections import Connections
-from caveman_tui.ccr.errors import HandleUnknown, OriginalDamaged, StoreCorrupt, StoreLocked, from_os
+from caveman_tui.ccr.errors import HandleMalformed, HandleUnknown, OriginalDamaged, StoreCorrupt, StoreLocked, from_os
 
 if TYPE_CHECKING:
     from caveman_tui.ccr.store import Store
@@ -62,7 +62,7 @@ def check(store: "Store", connections: Connections) -> CheckReport:
             except HandleUnknown:
                 # Deleted since it was listed.
                 continue
-            except (OriginalDamaged, StoreCorrupt) as error:
+            except (OriginalDamaged, StoreCorrupt, HandleMalformed) as error:
                 damaged.append(Damage(handle=record.handle, what=error.what))
             checked.append(record.handle)
             if not record.verified:
@@ -78,7 +78,7 @@ def set_aside(path: Path) -> Path:
     A person's act, never the worker's. Call it from a process that has not opened the store: locks on a file are one process's
     together. Raises StoreLocked while another process has it open, StoreUnsafe, StoreMissing or StoreUnreachable as opening does.
     """
-    path = permissions.prepare(path, create=False)
+    path = permissions.prepare(location.expanded(path), create=False)
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
     except OSError as error:

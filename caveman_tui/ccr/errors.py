@@ -118,6 +118,11 @@ def from_sqlite(error: sqlite3.Error, path: Path) -> StoreError:
         return StoreUnreachable(
             f"the recovery store {path} cannot be opened ({error})", "check the permissions of the file and its directory"
         )
+    if name.startswith("SQLITE_CONSTRAINT"):
+        return StoreForeign(
+            f"the recovery store {path} asks for more than the shared format has ({error})",
+            "name another file, with --store or CAVEMAN_CCR_DB",
+        )
     return StoreError(f"the recovery store {path} failed: {error} {f'({name})' if name else ''}".rstrip(), _CHECK)
 
 

@@ -19,6 +19,9 @@ CREATE TABLE IF NOT EXISTS recoveries (
 
 _REQUIRED = frozenset({"handle", "created_at", "content_type", "compressor", "tokens_before", "tokens_after", "original"})
 
+_SHOWN = 5
+_TODO = "name another file, with --store or CAVEMAN_CCR_DB"
+
 
 def columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
     """Names of the columns of `table`, empty where there is no such table."""
@@ -44,9 +47,19 @@ def ensure(connection: sqlite3.Connection) -> None:
     check(connection)
 
 
+def refuse_foreign(connection: sqlite3.Connection) -> None:
+    """Raise StoreForeign for a database that is something else, before anything in it is changed. An empty file may become a store."""
+    tables = connection.execute(
+        "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
+    ).fetchall()
+    if ("recoveries", "table") in tables:
+        check(connection)
+    elif tables and ("typed_objects", "table") not in tables:
+        names = ", ".join(sorted(name for name, _ in tables)[:_SHOWN])
+        raise StoreForeign(f"the file is a database of something else (it holds {names}), no recovery store", _TODO)
+
+
 def check(connection: sqlite3.Connection) -> None:
     """Raise StoreForeign where the file has no table of originals in the shared format."""
     if lacking := _REQUIRED - columns(connection, "recoveries"):
-        raise StoreForeign(
-            f"the table 'recoveries' lacks {', '.join(sorted(lacking))}: this is no recovery store", "name another file with --store"
-        )
+        raise StoreForeign(f"the table 'recoveries' lacks {', '.join(sorted(lacking))}: this is no recovery store", _TODO)

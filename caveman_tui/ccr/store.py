@@ -28,7 +28,11 @@ from caveman_tui.ccr.records import Record, Recovered, StoreStats
 BUSY_SECONDS = 5.0
 """How long a call waits for another process before it gives up."""
 
-_RECORD_COLUMNS = "handle, created_at, content_type, compressor, tokens_before, tokens_after, LENGTH(original), 0, '', 1"
+_RECORD_COLUMNS = (
+    "CAST(handle AS TEXT), CAST(created_at AS TEXT), CAST(content_type AS TEXT), CAST(compressor AS TEXT), CAST(tokens_before AS INTEGER),"
+    " CAST(tokens_after AS INTEGER), LENGTH(original), 0, '', 1"
+)
+"""SQLite takes any value in any column, and other tools write this table too."""
 
 
 def open_store(path: Path | str | None = None, *, create: bool = True, busy_seconds: float = BUSY_SECONDS) -> "Store":
@@ -37,7 +41,7 @@ def open_store(path: Path | str | None = None, *, create: bool = True, busy_seco
     A file that can only be read is opened for reading; its puts raise StoreReadOnly. Raises a StoreError that says why it cannot
     be opened: StoreMissing, StoreUnsafe, StoreUnreachable, StoreLocked, StoreCorrupt, StoreForeign. A damaged file is left as it is.
     """
-    asked = location.default_path() if path is None else Path(path).expanduser()
+    asked = location.expanded(location.default_path() if path is None else Path(path))
     limit = location.budget()
     real = permissions.prepare(asked, create=create)
     writable = os.access(real, os.W_OK) and os.access(real.parent, os.W_OK)
@@ -254,7 +258,7 @@ class Store:
 
 def _to_record(row: tuple[Any, ...]) -> Record:
     handle, created_at, content_type, compressor, before, after, size, is_obj, session, verified = row
-    measured = bool(before)
+    measured = bool(before and before > 0)
     return Record(
         handle=handle,
         created_at=created_at,

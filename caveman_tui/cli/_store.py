@@ -34,5 +34,9 @@ def store_errors() -> Iterator[None]:
 
 
 def _sentence(error: StoreError) -> str:
-    text = f"{error.what}. {error.todo[:1].upper()}{error.todo[1:]}" if error.todo else error.what
-    return f"{text[:1].upper()}{text[1:]}."
+    return " ".join(f"{_capitalised(part)}." for part in (error.what, error.todo) if part)
+
+
+def _capitalised(text: str) -> str:
+    """With a capital at the beginning, unless a handle or a path stands there, which must stay what it is."""
+    return text[:1].upper() + text[1:] if text.partition(" ")[0].rstrip(":").isalpha() else text

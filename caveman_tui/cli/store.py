@@ -148,7 +148,7 @@ def check_command(aside: bool, as_json: bool, store: str | None) -> None:
     if not aside:
         raise click.exceptions.Exit(1)
     with store_errors():
-        kept = set_aside(Path(store).expanduser() if store else default_path())
+        kept = set_aside(Path(store) if store else default_path())
     note(f"The damaged store is now {kept}. The next shrinking begins a new one.")
 
 

@@ -3,6 +3,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -13,10 +14,13 @@ from caveman_tui.ccr import (
     NotOurs,
     OriginalDamaged,
     OverBudget,
+    Record,
     Store,
     StoreDiskFull,
     StoreError,
+    StoreForeign,
     StoreMissing,
+    StoreUnreachable,
     default_path,
     handle_of,
     open_store,
@@ -377,3 +381,83 @@ class TestSessionObjects:
     def test_without_the_table_their_handles_are_unknown(self, store: Store) -> None:
         with pytest.raises(HandleUnknown):
             store.get("ccr_obj_1")
+
+    def test_rows_with_missing_and_odd_values_are_listed_and_checked(self, store: Store, path: Path, add: Callable[..., str]) -> None:
+        good = add("ccr_obj_good", self.DATA, digest=self.sha(self.DATA))
+        text = "INSERT INTO typed_objects (object_id, data, content_hash, original_byte_length, stored_byte_length) VALUES (?, ?, ?, ?, ?)"
+        raw(path, text, "ccr_obj_empty", None, None, None, None)
+        raw(path, text, "ccr_obj_unhashed", b"x", None, 1, 1)
+        raw(path, text, "no handle/at all", b"x", self.sha(b"x"), 1, 1)
+        raw(path, text, None, b"x", self.sha(b"x"), 1, 1)
+        raw(path, "INSERT INTO recoveries VALUES ('CCR', 20260101, ?, 'x', 'many', -1, 'o', NULL)", b"\xff")
+        raw(path, "UPDATE typed_objects SET source = CAST(x'fffe' AS TEXT) WHERE object_id = ?", good)
+        records = {record.handle: record for record in store.list()}
+        assert set(records) == {good, "ccr_obj_empty", "ccr_obj_unhashed", "no handle/at all", "", "CCR"}
+        for record in records.values():
+            assert msgspec.json.decode(msgspec.json.encode(record), type=Record) == record
+        assert records["CCR"].tokens_before is None
+        assert store.get(good).original == self.DATA
+        report = store.check()
+        assert report.checked == 6
+        assert {damage.handle for damage in report.damaged} == set(records) - {good}
+        for handle in ("ccr_obj_empty", "ccr_obj_unhashed"):
+            with pytest.raises(OriginalDamaged):
+                store.get(handle)
+
+
+class TestOfSomethingElse:
+    @pytest.mark.parametrize(
+        "tables",
+        [
+            ["CREATE TABLE bookmarks (a)"],
+            ["CREATE TABLE recoveries (handle TEXT, metadata BLOB)"],
+            [
+                "CREATE TABLE r (handle, created_at, content_type, compressor, tokens_before, tokens_after, original, metadata)",
+                "CREATE VIEW recoveries AS SELECT * FROM r",
+            ],
+        ],
+    )
+    @pytest.mark.parametrize("create", [True, False])
+    def test_a_database_of_something_else_keeps_its_bytes(self, path: Path, tables: list[str], create: bool) -> None:
+        path.parent.mkdir(mode=0o700)
+        for table in tables:
+            raw(path, table)
+        before = path.read_bytes()
+        with pytest.raises(StoreForeign, match="no recovery store; name another file"):
+            open_store(path, create=create)
+        assert path.read_bytes() == before
+        assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+    def test_a_store_that_so_far_holds_session_objects_only_takes_originals(self, path: Path) -> None:
+        path.parent.mkdir(mode=0o700)
+        raw(path, "CREATE TABLE typed_objects (object_id)")
+        with open_store(path) as store:
+            assert store.get(put(store, b"x")).original == b"x"
+
+    def test_a_table_that_asks_for_more_is_named_as_such(self, store: Store, path: Path) -> None:
+        raw(path, "CREATE UNIQUE INDEX one_type ON recoveries (content_type)")
+        put(store, b"first")
+        with pytest.raises(StoreForeign, match=r"recoveries\.content_type"):
+            put(store, b"second")
+
+
+class TestWhere:
+    @pytest.mark.parametrize("given", ["~nobody-of-that-name/ccr.db", Path("~nobody-of-that-name/ccr.db")])
+    def test_a_home_that_nobody_has(self, given: str | Path) -> None:
+        with pytest.raises(StoreUnreachable, match="'~nobody-of-that-name'"):
+            open_store(given)
+
+    @pytest.mark.parametrize("name", ["CAVEMAN_CCR_DB", "CAVEMAN_HOME"])
+    def test_a_home_that_nobody_has_from_the_environment(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delenv("CAVEMAN_CCR_DB", raising=False)
+        monkeypatch.setenv(name, "~nobody-of-that-name/x")
+        assert str(default_path()).startswith("~nobody-of-that-name/x")
+        with pytest.raises(StoreUnreachable, match="'~nobody-of-that-name'"):
+            open_store()
+
+    @pytest.mark.parametrize("given", ["0", "-1", "1e9", "\u0663", "9" * 5000])
+    def test_a_budget_that_is_no_number_of_bytes(self, given: str, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("CAVEMAN_CCR_MAX_BYTES", given)
+        with pytest.raises(StoreError, match="CAVEMAN_CCR_MAX_BYTES is") as raised:
+            open_store(path)
+        assert len(str(raised.value)) < 200

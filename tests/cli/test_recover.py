@@ -1,4 +1,5 @@
 import os
+import sqlite3
 import stat
 from pathlib import Path
 
@@ -120,3 +121,10 @@ def test_a_terminal_gets_no_control_characters(monkeypatch: pytest.MonkeyPatch) 
         with pytest.raises(Exception, match="control characters"):
             store_commands._write_to_stdout(data)
     assert len(written) == 1
+
+
+def test_a_handle_in_an_error_is_spelled_as_it_is() -> None:
+    handle = put(b"damaged")
+    with sqlite3.connect(default_path()) as connection:
+        connection.execute("UPDATE recoveries SET original = x'00'")
+    assert f"Error: {handle} is damaged" in run(handle).stderr
