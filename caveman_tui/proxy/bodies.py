@@ -13,6 +13,9 @@ from caveman_tui.protocol.control import HeaderField
 
 _SMALL = 512
 """Below so many bytes compressing gains nothing."""
+_BATCH_BYTES = 1024 * 1024
+_BATCH_SECONDS = 0.2
+"""Handing work to a thread and back costs more than compressing a small body, so bodies wait for each other, this long or to this size."""
 
 
 class KeptHeaders(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,6 +69,13 @@ class _Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class _Waiting:
+    id: str
+    entry: _Entry
+    blob: _Blob
+
+
+@dataclass(frozen=True, slots=True)
 class KeptBody:
     """A body out of memory; `content_encoding` is the coding it still carries, empty for none."""
 
@@ -90,7 +100,10 @@ class Bodies:
         self.budget_bytes = budget_bytes
         self._executor = executor
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
-        self._compressing: set[asyncio.Future[bytes]] = set()
+        self._waiting: list[_Waiting] = []
+        self._waiting_bytes = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._compressing: set[asyncio.Future[list[bytes]]] = set()
 
     def put_request(self, id: str, body: bytes, edits: tuple[Edit, ...], headers: KeptHeaders) -> None:
         """Keep a request: `body` as it came, decoded from its content coding."""
@@ -124,7 +137,16 @@ class Bodies:
         for blob in (entry.request, entry.response):
             if blob and not blob.settled:
                 blob.settled = True
-                self._compress(id, entry, blob)
+                self._waiting.append(_Waiting(id, entry, blob))
+                self._waiting_bytes += blob.size
+        if self._waiting_bytes >= _BATCH_BYTES:
+            self._compress()
+        elif self._waiting and self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_BATCH_SECONDS, self._compress)
+
+    def close(self) -> None:
+        """Compress nothing any more."""
+        self._take_waiting()
 
     def drop(self, id: str) -> None:
         """Forget what exchange `id` holds."""
@@ -154,20 +176,34 @@ class Bodies:
             return KeptBody(kept.body if which == "request-before" else apply_edits(kept.body, kept.edits))
         raise BodyUnavailable(f"{which} of exchange {id}")
 
-    def _compress(self, id: str, entry: _Entry, blob: _Blob) -> None:
-        future = asyncio.get_running_loop().run_in_executor(self._executor, _compressed, blob.read())
+    def _compress(self) -> None:
+        waiting = self._take_waiting()
+        future = asyncio.get_running_loop().run_in_executor(self._executor, _compressed, [one.blob.read() for one in waiting])
         self._compressing.add(future)
 
-        def replace(done: asyncio.Future[bytes]) -> None:
+        def replace(done: asyncio.Future[list[bytes]]) -> None:
             self._compressing.discard(done)
-            if done.cancelled() or done.exception() is not None or len(done.result()) >= blob.size:
+            if done.cancelled() or done.exception() is not None:
                 return
-            saved = blob.size - len(done.result())
-            blob.replace(done.result())
-            if self._entries.get(id) is entry and blob in (entry.request, entry.response):
-                self.size -= saved
+            for one, compressed in zip(waiting, done.result(), strict=True):
+                self._replace(one, compressed)
 
         future.add_done_callback(replace)
+
+    def _replace(self, one: _Waiting, compressed: bytes) -> None:
+        saved = one.blob.size - len(compressed)
+        if saved <= 0:
+            return
+        one.blob.replace(compressed)
+        if self._entries.get(one.id) is one.entry and one.blob in (one.entry.request, one.entry.response):
+            self.size -= saved
+
+    def _take_waiting(self) -> list[_Waiting]:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        waiting, self._waiting, self._waiting_bytes = self._waiting, [], 0
+        return waiting
 
     def _account(self, entry: _Entry) -> None:
         self.size += entry.size
@@ -176,8 +212,9 @@ class Bodies:
             self.size -= oldest.size
 
 
-def _compressed(data: bytes) -> bytes:
-    return zstandard.ZstdCompressor(level=3).compress(data)
+def _compressed(bodies: list[bytes]) -> list[bytes]:
+    compressor = zstandard.ZstdCompressor(level=3)
+    return [compressor.compress(data) for data in bodies]
 
 
 def _headers(packed: bytes) -> KeptHeaders:

@@ -127,6 +127,10 @@ class ExchangeLog:
             bodies=self.bodies.available(id),
         )
 
+    def ids(self) -> list[str]:
+        """Ids of all exchanges in memory, newest first."""
+        return list(reversed(self._records))
+
     def exchanges(self) -> Iterator[Exchange]:
         """All exchanges in memory, oldest first."""
         for record in self._records.values():
@@ -140,6 +144,7 @@ class ExchangeLog:
 
     def close(self) -> None:
         """End the compressing thread; what it hasn't started stays as it is."""
+        self.bodies.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _fold(self, event: AnyEvent) -> None:

@@ -26,6 +26,8 @@ class PassedOn(web.StreamResponse):
         super().__init__(status=answer.status, reason=answer.reason or "", headers=headers.to_client(answer.raw_headers))
         self.given = frozenset(name.lower() for name in answer.headers)
         """Lower-case names of the fields that the provider sent."""
+        # A body that is here already goes out with the fields in one write; a stream's fields must not wait for its first event.
+        self._send_headers_immediately = not (answer.content_length and answer.content.is_eof())
 
 
 async def add_nothing(request: web.Request, response: web.StreamResponse) -> None:

@@ -30,8 +30,9 @@ class ProxyServer:
 
     async def start(self, listener: socket.socket) -> None:
         """Serve on a bound socket, which is closed with the server."""
-        # A middleware sees every request; a route would leave out targets that are no path.
+        # A middleware sees every request; the route leaves out targets that are no path, but saves all others an error for no route.
         app = web.Application(middlewares=[self._everything])
+        app.router.add_route("*", "/{path:.*}", self._answer)
         app.on_response_prepare.append(relay.add_nothing)
         self._runner = web.AppRunner(
             app,
@@ -53,6 +54,9 @@ class ProxyServer:
         if self._runner is not None:
             await self._runner.cleanup()
             self._runner = None
+
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
+        return await self._handler(request)
 
     @web.middleware
     async def _everything(self, request: web.Request, handler: _Handler) -> web.StreamResponse:

@@ -37,9 +37,8 @@ def _whole_exchange(log: ExchangeLog, *, model: str = "opus") -> str:
 
 async def _settled(log: ExchangeLog) -> None:
     """Wait until everything was compressed."""
-    while log.bodies._compressing:
-        await asyncio.gather(*log.bodies._compressing)
-        await asyncio.sleep(0)
+    while log.bodies._waiting or log.bodies._compressing:
+        await asyncio.sleep(0.005)
 
 
 async def _lines(log: ExchangeLog) -> list[events.AnyEvent]:
