@@ -239,7 +239,7 @@ def _print_records(records: tuple[Record, ...]) -> None:
     )
     rows = [
         (
-            record.handle,
+            one_line(record.handle),
             one_line(record.created_at[:19].replace("T", " ")),
             one_line(record.content_type, 30),
             one_line(record.compressor, 30),
@@ -284,11 +284,10 @@ def _print_one(found: Recovered) -> None:
 
 
 def _print_check(report: CheckReport) -> None:
-    for problem in report.file_problems:
-        write_bytes(f"file: {problem}\n".encode())
-    for damage in report.damaged:
-        write_bytes(f"damaged: {damage.handle}: {damage.what}\n".encode())
-    for handle in report.unverified:
-        write_bytes(f"not verified: {handle}: stored shorter than its original\n".encode())
-    good = report.checked - len(report.damaged)
-    write_bytes(f"{good} of {report.checked} can be recovered\n".encode())
+    from caveman_tui.traffic.safe_text import one_line
+
+    lines = [f"file: {problem}" for problem in report.file_problems]
+    lines += [f"damaged: {damage.handle}: {damage.what}" for damage in report.damaged]
+    lines += [f"not verified: {handle}: stored shorter than its original" for handle in report.unverified]
+    lines.append(f"{report.checked - len(report.damaged)} of {report.checked} can be recovered")
+    write_bytes("".join(f"{one_line(line)}\n" for line in lines).encode())

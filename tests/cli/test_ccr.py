@@ -1,4 +1,6 @@
+import contextlib
 import json
+import sqlite3
 import stat
 from pathlib import Path
 
@@ -151,3 +153,12 @@ class TestDelete:
     def test_one_unknown_handle_deletes_nothing(self, handles: list[str]) -> None:
         assert run("delete", handles[0], "ccr_" + "0" * 32, "--yes").exit_code == 1
         assert json.loads(run("list", "--json").stdout)["store"]["originals"] == 3
+
+
+@pytest.mark.parametrize("command", ["list", "check"])
+def test_what_other_tools_wrote_moves_no_cursor(command: str, handles: list[str]) -> None:
+    with contextlib.closing(sqlite3.connect(default_path())) as connection, connection:
+        connection.execute("UPDATE recoveries SET handle = 'ccr_\x1b[2J' WHERE handle = ?", (handles[0],))
+    result = run(command)
+    assert "\x1b" not in result.stdout
+    assert "ccr_\u241b[2J" in result.stdout
