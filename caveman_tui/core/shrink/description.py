@@ -6,7 +6,7 @@ from caveman_tui.core.policy import Level
 from caveman_tui.core.shrink.decide import plan
 from caveman_tui.core.shrink.layout import LineKind, tidy
 from caveman_tui.core.shrink.model import ToolContext, Unit
-from caveman_tui.core.shrink.pieces import Piece, Plan
+from caveman_tui.core.shrink.pieces import Plan
 
 WHOLE_BYTES = 160
 """Descriptions of at most this many UTF-8 bytes stay whole at every level (caveman-shrink's budget, kept)."""
@@ -106,21 +106,26 @@ def _joined(made: Plan) -> str:
 
 
 def _units(source: str, made: Plan, out: str) -> tuple[Unit, ...]:
-    """Return the pieces as units of the source text; adjacent pieces of one decision stay apart."""
-    ends = _source_offsets(source, made)
+    """Return the pieces as units of the source text; adjacent pieces of one decision stay apart.
+
+    `out` may have lost more than `made` says, where shrinking it again dropped more. It is the kept pieces in order, so they are
+    found by going along it, blanks aside.
+    """
     units: list[Unit] = []
-    start = 0
-    settled = all(piece.kept for piece in made.pieces) or None
-    for piece, end in zip(made.pieces, ends, strict=True):
-        kept = piece.kept and (settled or _stands_in(piece, out))
+    left = "".join(out.split())
+    start = at = 0
+    for piece, end in zip(made.pieces, _source_offsets(source, made), strict=True):
+        bare = "".join(piece.text.split())
+        kept = piece.kept
+        if kept:
+            if not left.startswith(bare, at) and left.startswith(CUT_SIGN, at):
+                at += len(CUT_SIGN)
+            kept = left.startswith(bare, at)
+            at += len(bare) if kept else 0
         why = piece.why if kept == piece.kept else "went with what was dropped around it"
         units.append(Unit(start=start, end=end, kept=kept, kind=piece.kind, why=why))
         start = end
     return tuple(units)
-
-
-def _stands_in(piece: Piece, out: str) -> bool:
-    return piece.text in out
 
 
 def _source_offsets(source: str, made: Plan) -> list[int]:

@@ -71,7 +71,7 @@ class Judge:
     def _sentence(self, index: int, piece: Piece, block: Block, text: str) -> None:
         if block.kind is LineKind.HEADING or (block.is_head and block.own_section):
             piece.bare, piece.kind, piece.why = True, "heading", "heads what is below it"
-            if announces(text) or block.kind is LineKind.HEADING:
+            if announces(text) or (block.kind is LineKind.HEADING and text[-1] not in SENTENCE_ENDS):
                 return
         if self._earlier.repeats(text):
             piece.drop("repetition", "says again what stands above")

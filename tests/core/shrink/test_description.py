@@ -157,6 +157,10 @@ class TestLists:
         text = LONG + "\n\n## RETURN FORMAT\nThe booking as the restaurant wrote it down.\n\n## RULES\nAsk first."
         assert shrunk(text) == LONG + "\n\n## RULES\nAsk first."
 
+    def test_a_sentence_behind_a_hash_is_no_heading(self) -> None:
+        text = LONG + "\n\nExample:\nplace=inside\n# The terrace cannot be had, since it is closed."
+        assert shrunk(text).endswith("# The terrace cannot be had, since it is closed.")
+
     def test_argument_lists_stay_whole(self) -> None:
         text = LONG + "\n\nArgs:\n    guests: Number of guests\n    day: Day of the booking (YYYY-MM-DD)\n    note: The note"
         assert shrunk(text).endswith("Args:\n  guests: Number of guests\n  day: Day of the booking (YYYY-MM-DD)\n  note: The note")
