@@ -76,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     print(_table(measured, timed))
     print(
-        "\nCPU time of the proxy's own processes for a request at 16 clients, in milliseconds: what other work on the machine does not change.\n"
+        f"\nCPU milliseconds of the proxy's own processes for a request, {CLIENTS} clients: other work on the machine changes them least.\n"
     )
     print(_cpu_table(measured, timed))
     if "mitmproxy" in measured:

@@ -71,7 +71,7 @@ def _request(messages: list[dict[str, Any]], tools: list[dict[str, Any]] | None 
     if tools:
         request["system"] = [{"type": "text", "text": "You are a coding agent.", "cache_control": _HOUR}]
         request["tools"] = tools
-    return json.dumps(request | {"messages": messages}).encode()
+    return json.dumps(request | {"messages": messages}, ensure_ascii=False).encode()
 
 
 def _filled(build: Any, size: int) -> bytes:

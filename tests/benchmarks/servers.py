@@ -136,8 +136,8 @@ def worker(provider: Server, cores: Cores, folder: Path) -> Iterator[Server]:
         "CAVEMAN_TUI_CONFIG": str(folder / "config.toml"),
     }
     with child(command, cores.proxy, **places) as process:
-        _wait_for(port, process)
-        (control,) = (folder / "run").glob(f"worker-{port}.sock")
+        control = folder / "run" / f"worker-{port}.sock"
+        _wait_for(port, process, control)
         with child([sys.executable, "-m", "tests.benchmarks.follower", str(control)], cores.load):
             yield Server("this worker", port, process.pid)
 
@@ -171,11 +171,11 @@ def _free_port() -> int:
         return port
 
 
-def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
+def _wait_for(port: int, process: subprocess.Popen[bytes], control: Path | None = None) -> None:
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
         with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
+            if (control is None or control.exists()) and probe.connect_ex(("127.0.0.1", port)) == 0:
                 return
         time.sleep(0.05)
     raise RuntimeError(f"{process.args} does not listen on port {port}")
