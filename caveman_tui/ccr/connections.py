@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from caveman_tui.ccr import schema
-from caveman_tui.ccr.errors import StoreError, StoreMissing, StoreReadOnly, from_sqlite
+from caveman_tui.ccr.errors import NO_ROOM_FOR_SHARED_MEMORY, StoreError, StoreMissing, StoreReadOnly, from_sqlite
 from caveman_tui.ccr.permissions import identity
 
 _WAL_RETRY_SECONDS = 0.02
@@ -71,6 +71,7 @@ class Connections:
             connection.close()
 
     def _take(self) -> tuple[sqlite3.Connection, tuple[int, int] | None]:
+        """A connection and the file it was opened on; None for the file where it is not to be kept for the next use."""
         now_at = identity(self.path)
         if now_at is None:
             raise StoreMissing(f"the recovery store {self.path} is gone", "restart this program to begin a new one")
@@ -87,20 +88,30 @@ class Connections:
                     stale.append(connection)
         for connection in stale:
             connection.close()
-        return found or self._open(), now_at
+        if found is not None:
+            return found, now_at
+        try:
+            return self._open(), now_at
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorname not in NO_ROOM_FOR_SHARED_MEMORY:
+                raise
+            return self._open(alone=True), None
 
     def _give_back(self, connection: sqlite3.Connection, at: tuple[int, int] | None) -> None:
         with self._lock:
-            if not self._closed:
+            if not self._closed and at is not None:
                 self._idle.append((connection, at))
                 return
         connection.close()
 
-    def _open(self) -> sqlite3.Connection:
+    def _open(self, *, alone: bool = False) -> sqlite3.Connection:
+        """A new connection. One that is `alone` keeps all others out, and needs no room on the disk for the memory shared with them."""
         if not self.writable:
             return self._open_read_only()
         connection = self._connect("mode=rw")
         try:
+            if alone:
+                connection.execute("PRAGMA locking_mode=EXCLUSIVE").fetchone()
             schema.refuse_foreign(connection)
             self._use_wal(connection)
             connection.execute("PRAGMA synchronous=FULL")

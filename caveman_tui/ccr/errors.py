@@ -103,12 +103,16 @@ class StoreCorrupt(StoreError):
 _CHECK = "run 'caveman-tui ccr check' and, once nothing else uses the file, 'caveman-tui ccr check --set-aside'"
 
 
+NO_ROOM_FOR_SHARED_MEMORY = frozenset({"SQLITE_IOERR_SHMSIZE"})
+"""Names of SQLite's error for a full disk that leaves no room for the index of the journal."""
+
+
 def from_sqlite(error: sqlite3.Error, path: Path) -> StoreError:
     """The error of ours that says what an SQLite error at `path` means."""
     name = getattr(error, "sqlite_errorname", "") or ""
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return StoreLocked(f"the recovery store {path} is locked by another process", "try again once that process is done")
-    if name.startswith("SQLITE_FULL"):
+    if name.startswith("SQLITE_FULL") or name in NO_ROOM_FOR_SHARED_MEMORY:
         return StoreDiskFull(f"no room left to write the recovery store {path}", "free some disk space")
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
         return StoreCorrupt(f"the recovery store {path} is damaged ({error})", _CHECK)
@@ -118,6 +122,8 @@ def from_sqlite(error: sqlite3.Error, path: Path) -> StoreError:
         return StoreUnreachable(
             f"the recovery store {path} cannot be opened ({error})", "check the permissions of the file and its directory"
         )
+    if name.startswith("SQLITE_IOERR"):
+        return StoreUnreachable(f"the disk refused to read or write the recovery store {path} ({name})", "check the disk and its limits")
     if name.startswith("SQLITE_CONSTRAINT"):
         return StoreForeign(
             f"the recovery store {path} asks for more than the shared format has ({error})",

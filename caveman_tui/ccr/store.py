@@ -21,6 +21,7 @@ from caveman_tui.ccr.errors import (
     StoreError,
     StoreLocked,
     StoreReadOnly,
+    StoreUnreachable,
 )
 from caveman_tui.ccr.handles import handle_of, is_object, parse_handle
 from caveman_tui.ccr.records import Record, Recovered, StoreStats
@@ -98,14 +99,14 @@ class Store:
         nobody measured never replace measured ones. Where the row cannot be touched, the original that lies there is good enough.
 
         Raises OverBudget for a new original past the budget, StoreLocked after 5 seconds, StoreDiskFull, StoreReadOnly,
-        StoreCorrupt; in each case nothing was stored.
+        StoreUnreachable, StoreCorrupt; in each case nothing was stored.
         """
         handle = handle_of(original)
         row = (_now(), content_type, compressor, tokens_before, tokens_after, metadata or None)
         try:
             with self._connections.write() as connection:
                 self._put(connection, handle, original, row)
-        except (StoreLocked, StoreDiskFull, StoreReadOnly):
+        except (StoreLocked, StoreDiskFull, StoreReadOnly, StoreUnreachable):
             if not self._holds(handle, original):
                 raise
         return handle

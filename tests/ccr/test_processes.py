@@ -199,3 +199,29 @@ def test_another_library_reads_what_we_wrote(store: Store, path: Path) -> None:
     with closing(sqlite3.connect(path)) as other:
         assert other.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         assert other.execute("SELECT handle FROM recoveries").fetchall() == [(handle,)]
+
+
+NO_ROOM = """
+import resource, sys
+from caveman_tui.ccr import StoreError, open_store
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+for _ in range(2):
+    with open_store(sys.argv[1]) as store:
+        print(store.get(sys.argv[2]).original == b"kept", len(store.list()), store.check().sound)
+        try:
+            store.put(b"new" * 5000, content_type="t", compressor="c", tokens_before=0, tokens_after=0)
+        except StoreError as error:
+            print(error.code)
+"""
+"""No file may grow past 4 KiB, so that there is no room for the index of the journal, as on a full disk."""
+
+
+def test_without_room_on_the_disk_what_is_stored_still_comes_back(path: Path) -> None:
+    with open_store(path) as store:
+        handle = store.put(b"kept", content_type="t", compressor="c", tokens_before=0, tokens_after=0)
+    done = subprocess.run([sys.executable, "-c", NO_ROOM, str(path), handle], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stderr == ""
+    assert done.stdout.split("\n")[:4] == ["True 1 True", "store-unreachable"] * 2
+    with open_store(path) as store:
+        assert store.get(handle).original == b"kept"
+        assert store.check().sound
