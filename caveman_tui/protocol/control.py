@@ -28,6 +28,8 @@ from caveman_tui.protocol.events import Settings
 from caveman_tui.protocol.exchanges import Exchange
 
 INSTANCE_HEADER = "x-caveman-instance"
+REDACTED = "[redacted]"
+"""Stands where a credential was."""
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):

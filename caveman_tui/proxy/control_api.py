@@ -12,16 +12,28 @@ from aiohttp import web
 
 from caveman_tui.core.policy import Level
 from caveman_tui.core.shrink.model import ShrunkCatalog
-from caveman_tui.protocol.control import INSTANCE_HEADER, CatalogDetail, ConversationList, PinChange, Problem, SettingsChange, Status
+from caveman_tui.protocol.control import (
+    INSTANCE_HEADER,
+    SEARCH_TEXT_LIMIT,
+    CatalogDetail,
+    ConversationList,
+    ExchangeDetail,
+    PinChange,
+    Problem,
+    SettingsChange,
+    Status,
+)
 from caveman_tui.protocol.discovery import WorkerRecord, remove_record, write_record
 from caveman_tui.protocol.events import Settings, Warned
 from caveman_tui.proxy import codings
 from caveman_tui.proxy.bodies import BodyUnavailable, KeptBody
+from caveman_tui.proxy.body_search import BodySearch
 from caveman_tui.proxy.catalog_memory import catalog_detail
 from caveman_tui.proxy.control_socket import open_control_socket, remove_control_socket
 from caveman_tui.proxy.conversations import Conversations
 from caveman_tui.proxy.event_ring import EventsForgotten
 from caveman_tui.proxy.exchange_log import ExchangeLog
+from caveman_tui.proxy.routes import url_at
 
 KEEPALIVE_SECONDS = 15.0
 """A silent event stream carries a blank line this often, so that either side notices when the other is gone."""
@@ -67,6 +79,7 @@ class ControlApi:
         """Of loopback TCP, once started without a socket."""
         self.token = "" if socket_path else secrets.token_urlsafe(32)
         self._log = log
+        self._search = BodySearch(log)
         self._conversations = conversations
         self._worker = worker
         self._records = records
@@ -84,6 +97,7 @@ class ControlApi:
         app.router.add_get("/v1/exchanges", self._exchanges)
         app.router.add_get("/v1/exchanges/{id}", self._exchange)
         app.router.add_get("/v1/exchanges/{id}/bodies/{which}", self._body)
+        app.router.add_get("/v1/search", self._find)
         app.router.add_get("/v1/catalogs/{digest}", self._catalog)
         app.router.add_get("/v1/conversations", self._list_conversations)
         app.router.add_put("/v1/conversations/{id}/shrink", self._force_shrink)
@@ -105,6 +119,7 @@ class ControlApi:
     async def stop(self) -> None:
         """Let followers read to the end, close, and remove record and socket."""
         self._log.ring.close()
+        self._search.close()
         if self._records is not None and self._record is not None:
             await asyncio.to_thread(remove_record, self._records, self._record.port, self._record.instance)
         if self._runner is not None:
@@ -203,7 +218,28 @@ class ControlApi:
         detail = self._log.detail(request.match_info["id"])
         if detail is None:
             raise _Refusal(404, "unknown-exchange", f"There is no exchange {request.match_info['id']} in memory.")
-        return _json(detail)
+        return _json(msgspec.structs.replace(detail, url=self._url(detail)))
+
+    def _url(self, detail: ExchangeDetail) -> str:
+        name = detail.exchange.provider
+        upstream = next((upstream for upstream in self._worker.status().upstreams if upstream.name == name), None)
+        return url_at(upstream, detail.exchange.path) if upstream else ""
+
+    async def _find(self, request: web.Request) -> web.StreamResponse:
+        text = request.query.get("q", "")
+        if not 0 < len(text) <= SEARCH_TEXT_LIMIT:
+            raise _Refusal(400, "bad-request", f"q has {len(text)} characters.", f"Give it 1 to {SEARCH_TEXT_LIMIT}.")
+        response = web.StreamResponse(headers={"content-type": "application/x-ndjson"})
+        await response.prepare(request)
+        clock = asyncio.get_running_loop().time
+        told_at = clock()
+        async with contextlib.aclosing(self._search.run(text)) as results:
+            async for result in results:
+                if result is None and clock() - told_at < KEEPALIVE_SECONDS:
+                    continue
+                await response.write(msgspec.json.encode(result) + b"\n" if result else b"\n")
+                told_at = clock()
+        return response
 
     async def _body(self, request: web.Request) -> web.Response:
         id, which = request.match_info["id"], request.match_info["which"]

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from multidict import CIMultiDict
 
-from caveman_tui.protocol.control import HeaderField
+from caveman_tui.protocol.control import REDACTED, HeaderField
 
 RawHeaders = Sequence[tuple[bytes, bytes]]
 
@@ -35,7 +35,6 @@ _OF_THE_REQUEST = frozenset({"host", "expect"})
 _SECRET_NAMES = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
 _SECRET_ENDINGS = ("-token", "-key", "-secret", "-authorization", "-cookie", "-password")
 _SECRET_QUERY = frozenset({"key", "api_key", "api-key", "apikey", "token", "access_token", "auth", "secret", "sig", "signature", "code"})
-REDACTED = "[redacted]"
 
 _BREAKS_FRAMING = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]").search
 """Control characters in a value, which no HTTP library will write."""

@@ -57,7 +57,7 @@ def route(method: str, target: str, headers: Mapping[str, str], upstreams: Seque
     prefixed = [u for u in upstreams if u.path_prefix and _below(path, u.path_prefix)]
     if prefixed:
         upstream = max(prefixed, key=lambda u: len(u.path_prefix))
-        path = path[len(upstream.path_prefix.rstrip("/")) :] or "/"
+        path = _without_prefix(upstream, path)
     else:
         wanted = family(path, headers)
         found = next((u for u in upstreams if not u.path_prefix and u.dialect == wanted), None)
@@ -66,6 +66,13 @@ def route(method: str, target: str, headers: Mapping[str, str], upstreams: Seque
         upstream = found
     dialect = dialect_of(path) if method == "POST" else None
     return Route(upstream=upstream, target=_without_doubled_version(upstream, path) + mark + query, dialect=dialect)
+
+
+def url_at(upstream: Upstream, target: str) -> str:
+    """The provider's URL for a target that was routed to `upstream`."""
+    path, mark, query = target.partition("?")
+    path = _without_doubled_version(upstream, _without_prefix(upstream, path))
+    return upstream.base_url.rstrip("/") + path + mark + query
 
 
 def dialect_of(path: str) -> Dialect | None:
@@ -100,6 +107,10 @@ def family(path: str, headers: Mapping[str, str]) -> str:
 def _below(path: str, prefix: str) -> bool:
     bare = prefix.rstrip("/")
     return path == bare or path.startswith(bare + "/")
+
+
+def _without_prefix(upstream: Upstream, path: str) -> str:
+    return path[len(upstream.path_prefix.rstrip("/")) :] or "/"
 
 
 def _without_doubled_version(upstream: Upstream, path: str) -> str:

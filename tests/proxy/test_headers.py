@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from caveman_tui.protocol.control import REDACTED
 from caveman_tui.proxy import headers
 
 NAME = st.from_regex(r"[A-Za-z][A-Za-z0-9-]{0,8}", fullmatch=True)
@@ -54,7 +55,7 @@ def test_a_value_that_would_break_the_framing_is_left_out() -> None:
 def test_secrets(name: str) -> None:
     assert headers.is_secret(name)
     (field,) = headers.shown([(name, "hush")])
-    assert (field.name, field.value) == (name, headers.REDACTED)
+    assert (field.name, field.value) == (name, REDACTED)
 
 
 @pytest.mark.parametrize("name", ["anthropic-ratelimit-tokens-remaining", "x-ratelimit-limit-tokens", "idempotency-id", "anthropic-beta"])
