@@ -124,7 +124,7 @@ def _search(node: Any, path: Path, depth: int) -> _Located:
         return
     if isinstance(node, list):
         yield from _search_list(node, path, depth)
-    elif isinstance(node, dict):
+    elif isinstance(node, dict) and not _is_message(node):
         if _CONVERSATION & node.keys() and not _is_tool(node):
             yield from _search_conversation(node, path)
         elif any(isinstance(node.get(key), list | dict) for key in _LISTS) and not _is_tool(node):
@@ -215,7 +215,9 @@ def _is_near(path: Path) -> bool:
 
 def _is_group(item: Any) -> bool:
     """Whether an entry of a tools list holds tools itself: a namespace, Gemini's declarations, a server with its tools."""
-    return isinstance(item, dict) and not _is_definition(item) and any(isinstance(item.get(key), list) for key in _LISTS)
+    if not isinstance(item, dict) or _is_definition(item) or _is_message(item):
+        return False
+    return any(isinstance(item.get(key), list) for key in _LISTS)
 
 
 def _is_definition(item: dict[str, Any]) -> bool:
@@ -224,6 +226,11 @@ def _is_definition(item: dict[str, Any]) -> bool:
     return any(isinstance(body.get(key), dict) for key in _UNMISTAKABLE) or (
         isinstance(body.get("parameters"), dict) and looks_like_schema(body["parameters"])
     )
+
+
+def _is_message(item: dict[str, Any]) -> bool:
+    """Whether this is one message of a conversation, of whatever API: everything in it is the user's or the model's."""
+    return isinstance(item.get("role"), str) and ("content" in item or "parts" in item)
 
 
 def _is_tool(item: Any) -> bool:

@@ -4,12 +4,13 @@ Subschemas that differ in ways this does not understand count as breaking: a cha
 """
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 from urllib.parse import unquote
 
 import msgspec
 
-from caveman_tui.core.json_schema import ALTERNATIVES, ANNOTATIONS, NAMED, ONE
+from caveman_tui.core.json_schema import ALTERNATIVES, ANNOTATIONS, MANY, NAMED, ONE, REFERENCES
 from caveman_tui.core.json_tree import DEEPEST, Number, array_index, json_text
 
 
@@ -34,17 +35,16 @@ _STRUCTURAL = {
     "properties",
     "required",
     "type",
-    "nullable",
     "enum",
     "const",
     "default",
     "description",
     "items",
-    "$ref",
     "$defs",
     "definitions",
 }
-_LOOSENING_WHEN_GONE = {"pattern", "format", "multipleOf", "additionalProperties", "uniqueItems", "not", "contains", "propertyNames"}
+_CONSTRAINTS = {"pattern", "format", "multipleOf", "uniqueItems", "dependentRequired", "nullable"} | REFERENCES | ONE | MANY | NAMED
+"""Beside those that are compared one by one. Any other keyword constrains nothing, or nothing that is known."""
 _LONGEST = 400
 
 
@@ -111,8 +111,9 @@ class _Comparison:
                 yield _change(path, "parameter-added", False, None, new[name])
                 if name in is_required:
                     yield _change(path, "newly-required", True, None, None)
-        for name in is_required - was_required - old.keys() - new.keys():
-            yield _change(_join(where, name), "newly-required", True, None, None)
+        for name in sorted((is_required ^ was_required) - old.keys() - new.keys()):
+            kind = "newly-required" if name in is_required else "no-longer-required"
+            yield _change(_join(where, name), kind, name in is_required, None, None)
 
     def _alternatives(self, before: dict[str, Any], after: dict[str, Any], where: str, depth: int) -> Iterator[SchemaChange]:
         for keyword in (*sorted(ALTERNATIVES), "allOf"):
@@ -128,14 +129,20 @@ class _Comparison:
 
 
 def _resolve(schema: dict[str, Any], root: Any) -> tuple[dict[str, Any], str]:
-    """The schema with its local reference followed, and the reference's text; siblings of the reference win."""
-    reference = schema.get("$ref")
-    if not isinstance(reference, str) or not reference.startswith("#/"):
-        return schema, ""
-    node = _at(root, unquote(reference[1:]))
-    if not isinstance(node, dict) or "$ref" in node:
-        return schema, reference
-    return {**node, **{key: value for key, value in schema.items() if key != "$ref"}}, reference
+    """The schema with its local references followed, and the first one's text; siblings of a reference win.
+
+    A reference that leads nowhere, or back to itself, stays in the schema, to be compared as text.
+    """
+    first = ""
+    followed: set[str] = set()
+    while isinstance(reference := schema.get("$ref"), str) and reference.startswith("#/") and reference not in followed:
+        first = first or reference
+        followed.add(reference)
+        node = _at(root, unquote(reference[1:]))
+        if not isinstance(node, dict):
+            break
+        schema = {**node, **{key: value for key, value in schema.items() if key != "$ref"}}
+    return schema, first
 
 
 def _at(root: Any, pointer: str) -> Any:
@@ -197,8 +204,13 @@ def _others(before: dict[str, Any], after: dict[str, Any], where: str) -> Iterat
         old, new = before.get(keyword), after.get(keyword)
         if _same(old, new):
             continue
-        is_annotation = keyword in ANNOTATIONS or keyword.startswith("x-") or keyword not in _LOOSENING_WHEN_GONE | ONE | NAMED
+        is_annotation = keyword not in _CONSTRAINTS
         loosened = keyword not in after or new is True
+        if keyword == "nullable":
+            is_told_by_type = None not in (_accepted(before), _accepted(after))
+            if is_told_by_type or (old is True) == (new is True):
+                continue
+            loosened = new is True
         kind = "annotation-changed" if is_annotation else "constraint-changed"
         breaking = not is_annotation and not loosened
         yield SchemaChange(where=where, kind=kind, breaking=breaking, before=_field(keyword, old), after=_field(keyword, new))
@@ -238,9 +250,10 @@ def _is_only_types(branches: Any) -> bool:
 
 def _is_beyond(new: Any, old: Any, sign: int) -> bool:
     try:
-        return sign * float(new.text) > sign * float(old.text)
-    except (AttributeError, ValueError):
+        after, before = Decimal(new.text), Decimal(old.text)
+    except (AttributeError, ArithmeticError):
         return True
+    return after > before if sign > 0 else after < before
 
 
 def _named(schema: dict[str, Any], keyword: str) -> dict[str, Any]:

@@ -100,6 +100,11 @@ BY_A_USER: list[tuple[str, Any]] = [
     ("content blocks", [{"type": "text", "text": "x"}, {"type": "image", "source": {}}]),
     ("jobs with parameters", {"results": [{"name": "job", "parameters": {"retries": 3}, "owner": "x"}]}),
     ("calls", [{"id": "c", "type": "function", "function": {"name": "x", "arguments": "{}"}}]),
+    ("a message with tools in it", {"role": "user", "content": "x", "tools": [MCP]}),
+    (
+        "a log of messages",
+        {"conversation": [{"role": "user", "content": "x", "tools": [MCP]}, {"role": "model", "parts": [{"tools": [MCP]}]}]},
+    ),
     ("prompts of a server", {"prompts": [{"name": "p", "description": "d"}]}),
 ]
 

@@ -104,3 +104,38 @@ def test_an_alternative_that_is_gone_breaks_and_a_new_one_does_not() -> None:
 
 def test_anyof_of_types_is_the_same_as_a_list_of_types() -> None:
     assert changes({"anyOf": [{"type": "string"}, {"type": "null"}]}, {"type": ["null", "string"]}) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({}, {"dependentRequired": {"a": ["b"]}}),
+        ({"prefixItems": [{}]}, {"prefixItems": [{"type": "string"}]}),
+        ({"$dynamicRef": "#a"}, {"$dynamicRef": "#b"}),
+        ({"$ref": "https://x.test/a"}, {"$ref": "https://x.test/b"}),
+        ({"$ref": "#/$defs/none"}, {"$ref": "#/$defs/nobody"}),
+        ({"enum": ["a", None], "nullable": True}, {"enum": ["a", None]}),
+        ({"maximum": 9007199254740993}, {"maximum": 9007199254740992}),
+        ({"minimum": -(10**400)}, {"minimum": 1 - 10**400}),
+    ],
+)
+def test_what_may_refuse_a_call_is_breaking_and_its_opposite_is_seen(before: dict[str, object], after: dict[str, object]) -> None:
+    assert only(before, after).breaking
+    assert only(after, before).kind != "annotation-changed"
+
+
+def test_references_are_followed_to_their_end() -> None:
+    def schema(kind: str) -> dict[str, object]:
+        return {"properties": {"p": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"type": kind}}}
+
+    assert only(schema("string"), schema("integer")).kind == "type-changed"
+
+
+def test_references_in_a_circle_end() -> None:
+    schema = {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}
+    assert changes(schema, schema) == []
+
+
+def test_names_that_no_property_has_are_compared_too() -> None:
+    assert only({"required": ["a"]}, {}).kind == "no-longer-required"
+    assert only({}, {"required": ["a"]}).breaking
