@@ -8,13 +8,15 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from caveman_tui.core.policy import Level, LoopTtlMode, ShrinkMode
+from caveman_tui.core.policy import ClientOverride, Level, LoopTtlMode, ShrinkMode
 from caveman_tui.protocol.control import Upstream
 from caveman_tui.protocol.events import Settings
 
 DEFAULT_PORT = 8788
 ANTHROPIC = Upstream(name="anthropic", base_url="https://api.anthropic.com", dialect="anthropic")
 OPENAI = Upstream(name="openai", base_url="https://api.openai.com", dialect="openai")
+CHATGPT = Upstream(name="chatgpt", base_url="https://chatgpt.com/backend-api", dialect="openai", path_prefix="/backend-api")
+"""Where Codex goes with a ChatGPT login, whose token is of no use anywhere else."""
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -26,7 +28,7 @@ class WorkerConfig(msgspec.Struct, frozen=True, kw_only=True):
     """A loopback address; anything else is refused."""
     port: int = DEFAULT_PORT
     """0 takes a free one."""
-    upstreams: tuple[Upstream, ...] = (ANTHROPIC, OPENAI)
+    upstreams: tuple[Upstream, ...] = (ANTHROPIC, OPENAI, CHATGPT)
     """The first `anthropic` and the first `openai` one without a path prefix are the defaults of their dialects."""
     settings: Settings = Settings()
     store_path: str | None = None
@@ -59,6 +61,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     excluded_tools: tuple[str, ...] = ()
     """Names of tools that are never shrunk."""
     headless: Literal["auto", "yes", "no"] = "auto"
+    clients: dict[str, Literal["auto", "yes", "no"]] = {}
+    """The same for single clients, by the name of the User-Agent's first product (`claude-cli = "yes"`); counts before `headless`."""
     idle_stop_minutes: float = 60.0
     """0 never."""
     body_memory_mib: int = 256
@@ -82,6 +86,8 @@ class Flags(msgspec.Struct, frozen=True, kw_only=True):
     loop_ttl: LoopTtlMode | None = None
     shrink: ShrinkMode | None = None
     level: Level | None = None
+    headless: Literal["auto", "yes", "no"] | None = None
+    """Said of this run and all its clients, so the file's table of clients is passed over."""
 
 
 def load_config(path: Path) -> Config:
@@ -121,6 +127,8 @@ def worker_config(config: Config, flags: Flags = _NO_FLAGS) -> WorkerConfig:
             upstreams.insert(0, given)
         elif not any(upstream.dialect == default.dialect and not upstream.path_prefix for upstream in upstreams):
             upstreams.append(default)
+    if not any(upstream.path_prefix == CHATGPT.path_prefix for upstream in upstreams):
+        upstreams.append(CHATGPT)
     return WorkerConfig(
         port=config.port if flags.port is None else flags.port,
         upstreams=tuple(upstreams),
@@ -129,7 +137,8 @@ def worker_config(config: Config, flags: Flags = _NO_FLAGS) -> WorkerConfig:
             shrink=flags.shrink or config.shrink,
             level=flags.level or config.level,
             excluded_tools=config.excluded_tools,
-            headless=config.headless,
+            headless=flags.headless or config.headless,
+            clients=() if flags.headless else tuple(ClientOverride(product=name, headless=said) for name, said in config.clients.items()),
         ),
         idle_stop_seconds=config.idle_stop_minutes * 60,
         body_budget_bytes=config.body_memory_mib * 1024 * 1024,

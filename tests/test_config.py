@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from caveman_tui import places
-from caveman_tui.config import ANTHROPIC, OPENAI, Config, ConfigError, Flags, WorkerConfig, load_config, worker_config
-from caveman_tui.core.policy import Level, LoopTtlMode, ShrinkMode
+from caveman_tui.config import ANTHROPIC, CHATGPT, OPENAI, Config, ConfigError, Flags, WorkerConfig, load_config, worker_config
+from caveman_tui.core.policy import ClientOverride, Level, LoopTtlMode, ShrinkMode
 from caveman_tui.protocol.control import Upstream
 from caveman_tui.protocol.events import Settings
 
@@ -57,8 +57,8 @@ def test_every_key_reaches_what_it_is_for(file: Path) -> None:
         loop_ttl=LoopTtlMode.OFF, shrink=ShrinkMode.APPLY, level=Level.CAREFUL, excluded_tools=("Bash", "mcp__db__query"), headless="no"
     )
     assert (worker.port, worker.idle_stop_seconds, worker.body_budget_bytes) == (9000, 0, 64 * 1024 * 1024)
-    openrouter, gateway, openai = worker.upstreams
-    assert (openrouter.path_prefix, gateway.base_url, openai) == ("/openrouter", "https://gateway.example", OPENAI)
+    openrouter, gateway, openai, chatgpt = worker.upstreams
+    assert (openrouter.path_prefix, gateway.base_url, openai, chatgpt) == ("/openrouter", "https://gateway.example", OPENAI, CHATGPT)
 
 
 def test_flags_go_over_the_file(file: Path) -> None:
@@ -93,6 +93,7 @@ def test_flags_go_over_the_file(file: Path) -> None:
         ('shrink = "aply"', ["shrink is 'aply'", "Did you mean 'apply'?"]),
         ("shrink = 7", ["shrink is 7", "off, measure, apply"]),
         ('headless = "maybe"', ["headless is 'maybe'", "auto, yes, no"]),
+        ('[clients]\nclaude-cli = "maybe"', ["clients is", "maybe"]),
         ('level = "standart"', ["Did you mean 'standard'?"]),
         ('port = "8788"', ["port is '8788'"]),
         ("port = 70000", ["port is 70000", "0 (a free one) to 65535"]),
@@ -146,7 +147,22 @@ def test_credentials_in_a_url_are_refused_without_being_shown(file: Path, url: s
 
 def test_a_default_upstream_of_the_file_takes_the_place_of_ours() -> None:
     mine = Upstream(name="mine", base_url="https://h", dialect="openai")
-    assert worker_config(Config(upstreams=(mine,))).upstreams == (mine, ANTHROPIC)
+    assert worker_config(Config(upstreams=(mine,))).upstreams == (mine, ANTHROPIC, CHATGPT)
+
+
+def test_an_upstream_of_the_file_for_the_path_of_chatgpt_takes_the_place_of_ours() -> None:
+    mine = Upstream(name="mine", base_url="https://h", dialect="openai", path_prefix="/backend-api")
+    assert worker_config(Config(upstreams=(mine,))).upstreams == (mine, ANTHROPIC, OPENAI)
+
+
+def test_what_is_said_of_single_clients_goes_with_the_file_and_a_flag_counts_for_all(file: Path) -> None:
+    file.write_text('headless = "yes"\n[clients]\nclaude-cli = "no"\nmy-agent = "auto"\n')
+    config = load_config(file)
+    settings = worker_config(config).settings
+    assert settings.headless == "yes"
+    assert settings.clients == (ClientOverride(product="claude-cli", headless="no"), ClientOverride(product="my-agent", headless="auto"))
+    settings = worker_config(config, Flags(headless="auto")).settings
+    assert (settings.headless, settings.clients) == ("auto", ())
 
 
 def test_the_file_is_where_the_environment_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from caveman_tui import places
 from caveman_tui.ccr import StoreError, StoreMissing, open_store
 from caveman_tui.cli._client_wiring import CLAUDE, CODEX, local_port, obstacles
 from caveman_tui.cli._workers import WorkerProblem, ask_status, port_is_taken
-from caveman_tui.config import WorkerConfig
+from caveman_tui.config import CHATGPT, WorkerConfig
 from caveman_tui.protocol.control import Upstream
 from caveman_tui.protocol.discovery import WorkerRecord, is_alive, record_path, records
 
@@ -119,7 +119,9 @@ async def _reach(config: WorkerConfig) -> list[Finding]:
 
     client = ProviderClient(config)
     try:
-        return list(await asyncio.gather(*(_reach_one(client, upstream) for upstream in config.upstreams)))
+        # The one for ChatGPT logins is always there, and few people have a use for it.
+        asked = [upstream for upstream in config.upstreams if upstream != CHATGPT]
+        return list(await asyncio.gather(*(_reach_one(client, upstream) for upstream in asked)))
     finally:
         await client.close()
 

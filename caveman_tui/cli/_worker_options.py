@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 import msgspec
@@ -60,6 +60,7 @@ _OPTIONS = {
     "shrink": "--shrink",
     "loop_ttl": "--ttl",
     "level": "--level",
+    "headless": "--headless",
 }
 """Field of `Flags` -> option."""
 
@@ -78,6 +79,7 @@ def worker_options(command: Callable[..., Any]) -> Callable[..., Any]:
         shrink: str | None,
         ttl: str | None,
         level: str | None,
+        headless: Literal["auto", "yes", "no"] | None,
         **kwargs: Any,
     ) -> Any:
         flags = Flags(
@@ -87,6 +89,7 @@ def worker_options(command: Callable[..., Any]) -> Callable[..., Any]:
             shrink=ShrinkMode(shrink) if shrink else None,
             loop_ttl=LoopTtlMode(ttl) if ttl else None,
             level=Level(level) if level else None,
+            headless=headless,
         )
         options = WorkerOptions(config_path=(config or places.config_file()).absolute(), flags=flags)
         return command(*args, options=options, **kwargs)
@@ -108,6 +111,11 @@ def _click_options() -> list[Callable[..., Any]]:
         ),
         click.option("--ttl", type=_choice(LoopTtlMode), help="Loop TTL, apply by default."),
         click.option("--level", type=_choice(Level), help="How much text shrinking may drop, standard by default."),
+        click.option(
+            "--headless",
+            type=click.Choice(["auto", "yes", "no"]),
+            help="Whether the clients have nobody behind them: auto (by User-Agent) by default. Goes over the config file.",
+        ),
         click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Config file instead of the usual one."),
     ]
 

@@ -119,6 +119,8 @@ def _like(dead: WorkerRecord, options: WorkerOptions) -> WorkerOptions:
         loop_ttl=dead.settings.loop_ttl,
         shrink=dead.settings.shrink,
         level=dead.settings.level,
+        # The flag would set the file's table of clients aside, so it is given only where there was none.
+        headless=None if dead.settings.clients else dead.settings.headless,
     )
 
 

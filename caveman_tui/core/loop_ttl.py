@@ -21,7 +21,7 @@ from caveman_tui.core.cache_markers import (
 )
 from caveman_tui.core.json_tree import Path, json_pointer
 from caveman_tui.core.marker_edits import MarkerChange
-from caveman_tui.core.policy import ClientKind
+from caveman_tui.core.policy import ClientKind, ClientOverride
 from caveman_tui.core.reasons import Reason, reason
 
 HeadlessOverride = Literal["yes", "no", "auto"]
@@ -34,15 +34,19 @@ class LoopTtlPlan(msgspec.Struct, frozen=True, kw_only=True):
     reasons: tuple[Reason, ...] = ()
 
 
-def client_kind(user_agent: str | None, override: HeadlessOverride = "auto") -> ClientKind:
+def client_kind(user_agent: str | None, override: HeadlessOverride = "auto", clients: tuple[ClientOverride, ...] = ()) -> ClientKind:
     """Whether a person sits behind the client that names itself so.
 
     Claude Code and its SDKs put their entry point into the first parenthesised part of the User-Agent; the headless ones start with
-    `sdk-`. Raises ValueError for an unknown override.
+    `sdk-`. What is said of one of `clients` counts before `override`, which is said of all. Raises ValueError for an unknown override.
     """
     if override not in ("yes", "no", "auto"):
         raise ValueError(f"headless is '{override}', but must be 'yes', 'no' or 'auto'")
-    if override != "auto":
+    product = (user_agent or "").split(" ", 1)[0].partition("/")[0]
+    said = next((client for client in clients if product and product.lower() == client.product.lower()), None)
+    if said is not None and said.headless != "auto":
+        return ClientKind(headless=said.headless == "yes", sign=f"{said.product} set to headless: {said.headless}", overridden=True)
+    if said is None and override != "auto":
         return ClientKind(headless=override == "yes", sign=f"set to headless: {override}", overridden=True)
     if not user_agent:
         return ClientKind(sign="no User-Agent")

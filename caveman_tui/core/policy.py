@@ -1,6 +1,7 @@
 """What a person, a conversation and a client say about a request, as values."""
 
 from enum import StrEnum
+from typing import Literal
 
 import msgspec
 
@@ -35,6 +36,15 @@ class Level(StrEnum):
     CAREFUL = "careful"
     STANDARD = "standard"
     TERSE = "terse"
+
+
+class ClientOverride(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person says of one client."""
+
+    product: str
+    """Name of the User-Agent's first product, without its version: `claude-cli`. Capitals don't matter."""
+    headless: Literal["auto", "yes", "no"]
+    """`auto`: by its User-Agent, even where something else is set for all clients."""
 
 
 class ClientKind(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from caveman_tui.core.cache_markers import Marker, Violation
-from caveman_tui.core.policy import ClientKind, Level, LoopTtlMode, ShrinkMode
+from caveman_tui.core.policy import ClientKind, ClientOverride, Level, LoopTtlMode, ShrinkMode
 from caveman_tui.core.rewrite import Reason
 from caveman_tui.core.usage import Usage
 
@@ -142,6 +142,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     excluded_tools: tuple[str, ...] = ()
     headless: str = "auto"
     """`auto` (by User-Agent), `yes`, `no`."""
+    clients: tuple[ClientOverride, ...] = ()
+    """What counts for single clients before `headless`."""
 
 
 class SettingsChanged(Event, frozen=True, kw_only=True):

@@ -40,8 +40,8 @@ class Forwarder:
     provider: ProviderClient
     upstreams: tuple[Upstream, ...]
     settings: Callable[[], Settings]
-    client_kind: Callable[[str, str], ClientKind]
-    """User-Agent and the setting `headless` to the kind of client."""
+    client_kind: Callable[[str, Settings], ClientKind]
+    """User-Agent and settings to the kind of client."""
     budget: InFlightBudget
     editable_limit: int
     stopping: Callable[[], bool] = lambda: False
@@ -62,7 +62,7 @@ class _Exchange:
         self.fields = headers.lower_map(request.raw_headers)
         self.target = request.raw_path
         self.user_agent = self.fields.get("user-agent", "")
-        self.client = shared.client_kind(self.user_agent, shared.settings().headless)
+        self.client = shared.client_kind(self.user_agent, shared.settings())
         self.route: Route | None = None
         self.answer: aiohttp.ClientResponse | None = None
         self.response: PassedOn | None = None

@@ -250,5 +250,6 @@ class Worker:
                 return
 
 
-def _client_kind(user_agent: str, headless: str) -> ClientKind:
-    return client_kind(user_agent, "yes" if headless == "yes" else "no" if headless == "no" else "auto")
+def _client_kind(user_agent: str, settings: Settings) -> ClientKind:
+    headless = settings.headless
+    return client_kind(user_agent, "yes" if headless == "yes" else "no" if headless == "no" else "auto", settings.clients)

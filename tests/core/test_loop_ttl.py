@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from caveman_tui.core.cache_markers import find_markers, find_violations
 from caveman_tui.core.loop_ttl import client_kind, plan_loop_ttl
-from caveman_tui.core.policy import ClientKind, Dialect, Policy, ShrinkMode
+from caveman_tui.core.policy import ClientKind, ClientOverride, Dialect, Policy, ShrinkMode
 from caveman_tui.core.rewrite import Rewrite, rewrite
 from tests.core.requests import (
     BARE,
@@ -108,6 +108,19 @@ def test_the_user_agent_says_whether_a_person_sits_there(user_agent: str | None,
 def test_a_setting_overrides_the_user_agent_and_says_so() -> None:
     assert client_kind(INTERACTIVE_AGENT, "yes") == ClientKind(headless=True, sign="set to headless: yes", overridden=True)
     assert client_kind(HEADLESS_AGENT, "no").headless is False
+
+
+def test_what_is_set_for_one_client_counts_before_what_is_set_for_all() -> None:
+    product = INTERACTIVE_AGENT.partition("/")[0]
+    one = (ClientOverride(product=product.upper(), headless="yes"), ClientOverride(product="other", headless="no"))
+    assert client_kind(INTERACTIVE_AGENT, "no", one) == ClientKind(
+        headless=True, sign=f"{product.upper()} set to headless: yes", overridden=True
+    )
+    assert client_kind("other/1 (external, sdk-cli)", "auto", one).headless is False
+    by_agent = (ClientOverride(product=product, headless="auto"),)
+    assert client_kind(HEADLESS_AGENT, "no", by_agent) == client_kind(HEADLESS_AGENT)
+    assert client_kind("third/1", "yes", one) == client_kind("third/1", "yes")
+    assert client_kind("", "auto", (ClientOverride(product="", headless="yes"),)).headless is False
     outcome = run({"messages": [user(text("p", HOUR))]}, client_kind(INTERACTIVE_AGENT, "yes"))
     assert {"client-overridden", "headless-shortened"} <= told(outcome)
     with pytest.raises(ValueError, match="'maybe'"):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from caveman_tui.config import CHATGPT
 from caveman_tui.core.policy import Dialect
 from caveman_tui.protocol.control import Upstream
 from caveman_tui.proxy.loopback import authority_is_loopback, is_loopback
@@ -74,6 +75,13 @@ def test_providers(path: str, headers: dict[str, str], name: str) -> None:
 def test_prefixes(target: str, url: str, dialect: Dialect | None) -> None:
     found = route("POST", target, {}, ALL)
     assert (found.url, found.dialect) == (url, dialect)
+
+
+def test_codex_with_a_chatgpt_login() -> None:
+    upstreams = (Upstream(name="o", base_url="https://o.test", dialect="openai"), CHATGPT)
+    found = route("POST", "/backend-api/codex/responses", {}, upstreams)
+    assert (found.url, found.dialect) == ("https://chatgpt.com/backend-api/codex/responses", Dialect.OPENAI_RESPONSES)
+    assert route("GET", "/backend-api/wham/usage?x=1", {}, upstreams).url == "https://chatgpt.com/backend-api/wham/usage?x=1"
 
 
 def test_a_base_url_with_the_version_that_sdks_want() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from caveman_tui import places
 from caveman_tui.config import WorkerConfig
-from caveman_tui.core.policy import ShrinkMode
+from caveman_tui.core.policy import ClientKind, ClientOverride, ShrinkMode
 from caveman_tui.protocol import discovery, events
 from caveman_tui.protocol.control import Upstream
 from caveman_tui.protocol.events import Settings
@@ -172,3 +172,12 @@ async def test_a_changed_setting_is_told(bench: Bench) -> None:
     bench.worker.change_settings(Settings(shrink=ShrinkMode.OFF))
     assert bench.of(events.SettingsChanged)[0].settings.shrink is ShrinkMode.OFF
     assert bench.worker.status().settings.shrink is ShrinkMode.OFF
+
+
+async def test_what_is_set_for_a_client_decides_and_is_the_sign(start_bench: StartBench) -> None:
+    clients = (ClientOverride(product="claude-cli", headless="yes"),)
+    bench = await start_bench(settings=Settings(clients=clients))
+    await bench.post(MESSAGES, b'{"model":"m"}', "User-Agent: claude-cli/2.1.316 (external, cli)")
+    assert bench.exchange.client_kind == ClientKind(headless=True, sign="claude-cli set to headless: yes", overridden=True)
+    await bench.post(MESSAGES, b'{"model":"m"}', "User-Agent: other/1 (external, sdk-py)")
+    assert bench.exchange.client_kind == ClientKind(headless=True, sign="sdk-py")
