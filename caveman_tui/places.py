@@ -27,9 +27,17 @@ def state_dir() -> Path:
 
 def recovered_dir() -> Path:
     """Where recovered originals are written, never the current directory. Made 0700."""
+    return private_dir(_data_dir() / "recovered")
+
+
+def exports_dir() -> Path:
+    """Where exported exchanges are written unless a person names a place. Made 0700."""
+    return private_dir(_data_dir() / "exports")
+
+
+def _data_dir() -> Path:
     given = os.environ.get("CAVEMAN_TUI_DATA")
-    base = Path(given) if given else Path(platformdirs.user_data_dir(_APP, appauthor=False))
-    return private_dir(private_dir(base) / "recovered")
+    return private_dir(Path(given) if given else Path(platformdirs.user_data_dir(_APP, appauthor=False)))
 
 
 def runtime_dir() -> Path:
