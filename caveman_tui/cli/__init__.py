@@ -14,6 +14,7 @@ _COMMANDS = {
     "attach": "session",
     "stop": "session",
     "exec": "client",
+    "export": "export",
     "doctor": "doctor",
     "demo": "demo",
     "shrink": "catalog",

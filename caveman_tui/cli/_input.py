@@ -5,6 +5,7 @@ import errno
 import io
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,8 @@ from typing import BinaryIO, TextIO
 
 import click
 import msgspec
+
+_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]")
 
 STDIN_LIMIT_BYTES = 32 * 1024 * 1024
 """Most that is read from standard input."""
@@ -79,6 +82,13 @@ def write_bytes(data: bytes) -> None:
     with output_errors():
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
+
+
+def write_harmless(data: bytes, what: str) -> None:
+    """As `write_bytes`, but onto a terminal only what it would not obey. Raises click.ClickException, OutputFailed."""
+    if sys.stdout.isatty() and _CONTROL.search(data):
+        raise click.ClickException(f"{what} holds control characters, which a terminal would obey. Use -o FILE, or a pipe.")
+    write_bytes(data)
 
 
 def write_json(document: msgspec.Struct) -> None:

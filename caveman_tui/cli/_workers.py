@@ -81,13 +81,16 @@ def port_is_taken(port: int, host: str = "127.0.0.1") -> bool:
         return bool(port) and probe.connect_ex((host, port)) == 0
 
 
-def ask(record: WorkerRecord, question: Callable[["WorkerClient"], Awaitable[T]]) -> T:
-    """One question to a worker and its answer. Raises traffic.source.SourceError. Not to be called on an event loop."""
+def ask(where: Path | WorkerRecord, question: Callable[["WorkerClient"], Awaitable[T]]) -> T:
+    """One question to the worker of this socket or record, and its answer.
+
+    Raises traffic.source.SourceError. Not to be called on an event loop.
+    """
     # The client brings httpx, and that brings rich where it finds it: no library for a process that only serves.
     from caveman_tui.traffic.control import WorkerClient
 
     async def ask() -> T:
-        async with WorkerClient(record) as client:
+        async with WorkerClient(where) as client:
             return await question(client)
 
     return asyncio.run(ask())

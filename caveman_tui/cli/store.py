@@ -1,18 +1,15 @@
 """Commands on the recovery store: `recover`, and the group `ccr`."""
 
 import os
-import re
-import sys
 from pathlib import Path
 
 import click
 import msgspec
 
 from caveman_tui.ccr import CheckReport, Record, Recovered, Store, StoreCorrupt, StoreError, StoreStats, default_path, open_store, set_aside
-from caveman_tui.cli._input import note, write_bytes, write_json
+from caveman_tui.cli._input import note, write_bytes, write_harmless, write_json
 from caveman_tui.cli._store import existing_store, store_errors, store_option
 
-_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]")
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
@@ -39,7 +36,7 @@ def recover_command(handle: str, output: str | None, force: bool, tool: str | No
     if not found.record.verified:
         note(f"{found.record.handle} was stored shorter than its original, so no hash vouches for these bytes.")
     if output is None:
-        _write_to_stdout(data)
+        write_harmless(data, "The original")
         return
     _write_private(Path(output), data, force=force)
     note(f"Wrote {len(data):,} bytes to {output}.")
@@ -178,12 +175,6 @@ def _one_tool(handle: str, name: str, store: Store) -> bytes:
         return recover_tool(handle, name, store=store)
     except ToolUnknown as error:
         raise click.ClickException(f"{str(error)[:1].upper()}{str(error)[1:]}.") from None
-
-
-def _write_to_stdout(data: bytes) -> None:
-    if sys.stdout.isatty() and _CONTROL.search(data):
-        raise click.ClickException("The original holds control characters, which a terminal would obey. Use -o FILE, or a pipe.")
-    write_bytes(data)
 
 
 def _write_private(path: Path, data: bytes, *, force: bool) -> None:

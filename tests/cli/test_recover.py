@@ -1,6 +1,8 @@
+import io
 import os
 import sqlite3
 import stat
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 
 from caveman_tui.ccr import default_path, open_store
 from caveman_tui.cli import main
-from caveman_tui.cli import store as store_commands
+from caveman_tui.cli._input import write_harmless
 
 CATALOG = b'{"tools": [ {"name": "a",  "inputSchema": {}}, {"name": "b", "inputSchema": {"type":"object"}} ]}'
 
@@ -108,19 +110,19 @@ def test_damaged_bytes_are_never_printed() -> None:
 
 
 def test_a_terminal_gets_no_control_characters(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Terminal:
+    class Terminal(io.TextIOWrapper):
         def isatty(self) -> bool:
             return True
 
-    written: list[bytes] = []
-    monkeypatch.setattr(store_commands.sys, "stdout", Terminal())
-    monkeypatch.setattr(store_commands, "write_bytes", written.append)
-    store_commands._write_to_stdout('{\r\n\t"ä": 1}'.encode())
-    assert len(written) == 1
+    shown = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", Terminal(shown))
+    harmless = '{\r\n\t"ä": 1}'.encode()
+    write_harmless(harmless, "It")
+    assert shown.getvalue() == harmless
     for data in (b"\x1b[2J", b"\x00", "\x9b2J".encode(), b"\x7f"):
         with pytest.raises(Exception, match="control characters"):
-            store_commands._write_to_stdout(data)
-    assert len(written) == 1
+            write_harmless(data, "It")
+    assert shown.getvalue() == harmless
 
 
 def test_a_handle_in_an_error_is_spelled_as_it_is() -> None:
