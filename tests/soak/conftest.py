@@ -13,10 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import Phase
 
 FULL = os.environ.get("CAVEMAN_TUI_SOAK") == "1"
 """Whether suites run at their whole length; otherwise a sample of a few seconds."""
 START_SECONDS = 60.0
+PHASES = (Phase.explicit, Phase.generate)
+"""Of generated tests: making a failing example smaller takes minutes where every try goes over the network twice."""
 
 Report = Callable[[str], None]
 _figures = pytest.StashKey[list[str]]()
