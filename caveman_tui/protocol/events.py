@@ -9,6 +9,7 @@ import msgspec
 
 from caveman_tui.core.cache_markers import Marker, Violation
 from caveman_tui.core.policy import ClientKind, ClientOverride, Level, LoopTtlMode, ShrinkMode
+from caveman_tui.core.prefix_digests import PrefixDigests
 from caveman_tui.core.rewrite import Reason
 from caveman_tui.core.usage import Usage
 
@@ -92,6 +93,8 @@ class ExchangeRewritten(Event, frozen=True, kw_only=True):
     tools: tuple[ToolsSummary, ...] = ()
     reasons: tuple[Reason, ...] = ()
     bytes_after: int | None = None
+    prefix: PrefixDigests | None = None
+    """Of what went out; None until it is computed, and where it can't be."""
 
 
 class ExchangeResponding(Event, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ import msgspec
 
 from caveman_tui.core.cache_markers import Marker, Violation
 from caveman_tui.core.policy import ClientKind
+from caveman_tui.core.prefix_digests import PrefixDigests
 from caveman_tui.core.rewrite import Reason
 from caveman_tui.core.usage import Usage
 from caveman_tui.protocol import events
@@ -38,6 +39,8 @@ class Exchange(msgspec.Struct, kw_only=True):
     violations: tuple[Violation, ...] = ()
     tools: tuple[ToolsSummary, ...] = ()
     reasons: tuple[Reason, ...] = ()
+    prefix: PrefixDigests | None = None
+    """Of what went out; None where that is not known."""
     status: int | None = None
     ttfb_ms: float | None = None
     usage: Usage | None = None
@@ -79,6 +82,7 @@ def fold(exchange: Exchange, event: events.AnyEvent) -> None:
             exchange.violations = event.violations
             exchange.tools = event.tools
             exchange.reasons = event.reasons
+            exchange.prefix = event.prefix
             exchange.bytes_after = event.bytes_after
         case events.ExchangeResponding():
             exchange.status = event.status

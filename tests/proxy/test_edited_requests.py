@@ -14,6 +14,7 @@ import zstandard
 from caveman_tui.ccr import Store, open_store
 from caveman_tui.core.edits import EditKind
 from caveman_tui.core.policy import LoopTtlMode, ShrinkMode
+from caveman_tui.core.prefix_digests import prefix_digests
 from caveman_tui.protocol import events
 from caveman_tui.protocol.events import Settings
 from tests.proxy import rewriting
@@ -397,3 +398,17 @@ async def test_a_very_long_400_passes_whole(applying: Bench) -> None:
     applying.provider.answer = _refusing(long)
     got = await applying.post(MESSAGES, request())
     assert (got.status, got.body, len(applying.provider.seen)) == (400, long, 1)
+
+
+@pytest.mark.parametrize("text", [b"hi", b"long " * 20_000], ids=["short", "long"])
+async def test_the_prefix_that_went_out_is_digested(applying: Bench, text: bytes) -> None:
+    assert (await applying.post(MESSAGES, request(text))).status == 200
+    await applying.until(lambda: applying.exchange.prefix is not None)
+    assert applying.exchange.prefix == prefix_digests(edited(text)) != prefix_digests(request(text))
+
+
+@pytest.mark.parametrize("text", [b"hi", b"long " * 20_000], ids=["short", "long"])
+async def test_after_a_refusal_the_prefix_is_that_of_what_was_accepted(applying: Bench, text: bytes) -> None:
+    applying.provider.answer = _refusing(TOOLS_ERROR)
+    assert (await applying.post(MESSAGES, request(text))).status == 200
+    await applying.until(lambda: applying.exchange.prefix == prefix_digests(request(text)))

@@ -1,0 +1,182 @@
+"""Short digests of a request's prefix, section by section, so that two requests can be compared without their bodies.
+
+What a change invalidates is the provider's rule (Anthropic prompt caching, "What invalidates the cache"): tools, everything; system,
+what follows it; a message, what follows it; `tool_choice`, `thinking` and the like, the messages. Cache markers are left out: moving one
+changes no content.
+"""
+
+import hashlib
+import json
+from typing import Any
+
+import msgspec
+
+from caveman_tui.core.json_spans import JsonRefused, parse_value
+
+_DIGITS = 12
+"""Hex digits of a digest: 48 bits, among some thousand requests that are not made to collide."""
+_RECENT = 16
+"""Message counts at the end that are all recorded."""
+_SWITCHES = ("tool_choice", "thinking", "speed", "output_config", "reasoning", "parallel_tool_calls")
+
+
+class MessagesPoint(msgspec.Struct, frozen=True, array_like=True):
+    """The messages up to one of them."""
+
+    count: int
+    """How many."""
+    digest: str
+    """Of all of them together."""
+
+
+class PrefixDigests(msgspec.Struct, frozen=True, kw_only=True):
+    """What two requests have in common, as far as digests tell. An absent section has the empty digest."""
+
+    tools: str = ""
+    system: str = ""
+    switches: str = ""
+    """Of the members beside the prefix that it depends on: `tool_choice`, `thinking`, `speed` and their like."""
+    points: tuple[MessagesPoint, ...] = ()
+    """By falling count: the last 16 counts, and further back eight to each doubling, so that a long conversation stays small and
+    requests of different lengths share points."""
+
+    @property
+    def messages(self) -> int:
+        """How many messages the request has."""
+        return self.points[0].count if self.points else 0
+
+
+class SharedMessages(msgspec.Struct, frozen=True, kw_only=True):
+    """How far the messages of two requests are known to be the same."""
+
+    same: int
+    """So many at the start are the same."""
+    differ: int | None = None
+    """Among so many at the start, one differs; None where no difference is known. `same + 1` names the one message."""
+
+
+def prefix_digests(body: bytes) -> PrefixDigests | None:
+    """The digests of a request body of any dialect; None where it is no JSON object. About 8 ms for each megabyte."""
+    try:
+        request = _members(body)
+        if request is None:
+            return None
+        return PrefixDigests(
+            tools=_digest([_without_marker(tool) for tool in _list(request.tools)]) if request.tools else "",
+            system=_digest(_content_without_markers(request.system or request.instructions)),
+            switches=_digest([[name, value] for name in _SWITCHES if (value := getattr(request, name)) is not None]),
+            points=_points(_list(request.messages or request.input)),
+        )
+    except (JsonRefused, RecursionError):
+        return None
+
+
+def shared_messages(one: PrefixDigests, other: PrefixDigests) -> SharedMessages:
+    """Compare the messages of two requests at the points that both have."""
+    known = {point.count: point.digest for point in one.points}
+    same, differ = 0, None
+    for point in reversed(other.points):
+        digest = known.get(point.count)
+        if digest == point.digest:
+            same = point.count
+        elif digest is not None:
+            differ = point.count
+            break
+    return SharedMessages(same=same, differ=differ)
+
+
+class _Request(msgspec.Struct):
+    """Messages stay raw, so that a long conversation is not parsed in one go that nothing can interrupt."""
+
+    tools: Any = None
+    system: Any = None
+    instructions: Any = None
+    messages: Any = None
+    input: Any = None
+    tool_choice: Any = None
+    thinking: Any = None
+    speed: Any = None
+    output_config: Any = None
+    reasoning: Any = None
+    parallel_tool_calls: Any = None
+
+
+class _RawRequest(_Request):
+    messages: list[msgspec.Raw] | None = None
+    input: list[msgspec.Raw] | str | None = None
+
+
+_decode_raw = msgspec.json.Decoder(_RawRequest).decode
+
+
+def _members(body: bytes) -> _Request | None:
+    try:
+        return _decode_raw(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        value = parse_value(body)
+    if not isinstance(value, dict):
+        return None
+    return _Request(**{name: value[name] for name in _Request.__struct_fields__ if name in value})
+
+
+def _points(messages: list[Any]) -> tuple[MessagesPoint, ...]:
+    running = hashlib.sha256()
+    points = []
+    total = len(messages)
+    for count, message in enumerate(messages, 1):
+        value = parse_value(bytes(message)) if isinstance(message, msgspec.Raw) else message
+        running.update(_canonical(_message_without_markers(value)) + b"\n")
+        if total - count < _RECENT or _is_round(count):
+            points.append(MessagesPoint(count=count, digest=running.hexdigest()[:_DIGITS]))
+    return tuple(reversed(points))
+
+
+def _is_round(count: int) -> bool:
+    """Whether all but the first four binary digits are zero."""
+    return count & ((1 << max(0, count.bit_length() - 4)) - 1) == 0
+
+
+def _list(value: Any) -> list[Any]:
+    if isinstance(value, list):
+        return value
+    return [] if value is None else [value]
+
+
+def _message_without_markers(message: Any) -> Any:
+    if not isinstance(message, dict):
+        return message
+    bare = _without_marker(message)
+    content = bare.get("content")
+    return {**bare, "content": _content_without_markers(content)} if isinstance(content, list) else bare
+
+
+def _content_without_markers(content: Any) -> Any:
+    return [_without_marker(block) for block in content] if isinstance(content, list) else content
+
+
+def _without_marker(block: Any) -> Any:
+    """A block without its marker and those of its parts. `input` of a tool call is the model's own text and stays."""
+    if not isinstance(block, dict):
+        return block
+    bare = {key: value for key, value in block.items() if key != "cache_control"} if "cache_control" in block else block
+    for key in ("content", "citations"):
+        if isinstance(bare.get(key), list):
+            bare = {**bare, key: [_without_marker(part) for part in bare[key]]}
+    source = bare.get("source")
+    if isinstance(source, dict) and isinstance(source.get("content"), list):
+        bare = {**bare, "source": {**source, "content": [_without_marker(part) for part in source["content"]]}}
+    return bare
+
+
+def _digest(value: Any) -> str:
+    if value is None or value == [] or value == "":
+        return ""
+    return hashlib.sha256(_canonical(value)).hexdigest()[:_DIGITS]
+
+
+def _canonical(value: Any) -> bytes:
+    """One spelling for each value. Only what msgspec can't encode, a lone surrogate, takes the slower way, escaped."""
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=(",", ":")).encode()
