@@ -7,11 +7,15 @@ changes no content.
 
 import hashlib
 import json
+import re
 from typing import Any
 
 import msgspec
 
 from caveman_tui.core.json_spans import JsonRefused, parse_value
+
+ATTRIBUTION = re.compile(r"x-anthropic-[a-z-]+:", re.IGNORECASE)
+"""Begins the system block by which Claude Code tells its provider what to bill. It differs from request to request, and yet the cache is hit."""
 
 _DIGITS = 12
 """Hex digits of a digest: 48 bits, among some thousand requests that are not made to collide."""
@@ -63,7 +67,7 @@ def prefix_digests(body: bytes) -> PrefixDigests | None:
             return None
         return PrefixDigests(
             tools=_digest([_without_marker(tool) for tool in _list(request.tools)]) if request.tools else "",
-            system=_digest(_content_without_markers(request.system or request.instructions)),
+            system=_digest(_system(request.system or request.instructions)),
             switches=_digest([[name, value] for name in _SWITCHES if (value := getattr(request, name)) is not None]),
             points=_points(_list(request.messages or request.input)),
         )
@@ -140,6 +144,17 @@ def _list(value: Any) -> list[Any]:
     if isinstance(value, list):
         return value
     return [] if value is None else [value]
+
+
+def _system(content: Any) -> Any:
+    if not isinstance(content, list):
+        return content
+    return [_without_marker(block) for block in content if not _is_attribution(block)]
+
+
+def _is_attribution(block: Any) -> bool:
+    text = block.get("text") if isinstance(block, dict) else None
+    return isinstance(text, str) and ATTRIBUTION.match(text) is not None
 
 
 def _message_without_markers(message: Any) -> Any:

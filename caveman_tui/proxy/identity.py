@@ -8,10 +8,11 @@ from typing import Any
 
 import msgspec
 
+from caveman_tui.core.prefix_digests import ATTRIBUTION
+
 _SESSION_HEADERS = ("x-claude-code-session-id", "session-id")
 _ID_LIMIT = 120
 _USER_ID = re.compile(r"user_[0-9a-f]*_account_[0-9a-f-]*_session_(?P<session>[0-9a-z-]+)", re.IGNORECASE)
-_ATTRIBUTION = re.compile(r"x-anthropic-[a-z-]+:", re.IGNORECASE)
 _MODEL_ITEMS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "reasoning", "web_search_call", "mcp_call"})
 """Items of a Responses input that only the model writes (OpenAI Responses API, input items)."""
 _SYSTEM_ROLES = frozenset({"system", "developer"})
@@ -193,7 +194,7 @@ def _texts(content: Any) -> Iterator[str]:
     for block in content if isinstance(content, list) else []:
         text = block.get("text") if isinstance(block, dict) else None
         if isinstance(text, str):
-            if not _ATTRIBUTION.match(text):
+            if not ATTRIBUTION.match(text):
                 yield text
         elif isinstance(block, dict):
             yield json.dumps({key: value for key, value in block.items() if key != "cache_control"}, sort_keys=True)

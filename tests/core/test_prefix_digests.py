@@ -68,6 +68,13 @@ def test_a_changed_section_changes_its_own_digest_only(section: str) -> None:
     assert [name for name in ("tools", "system", "switches", "points") if getattr(one, name) != getattr(other, name)] == [section]
 
 
+def test_the_attribution_line_that_differs_per_request_does_not_count() -> None:
+    def request(line: str) -> dict[str, Any]:
+        return {"system": [text(f"x-anthropic-billing-header: {line}"), text("rules", HOUR)]}
+
+    assert digests(request("cch=1")) == digests(request("cch=2")) == digests({"system": [text("rules")]})
+
+
 def test_absent_sections_are_empty_and_all_spellings_of_a_request_are_one() -> None:
     assert prefix_digests(b"{}") == PrefixDigests() == prefix_digests(b'{"tools":[],"system":"","messages":null}')
     spaced = json.dumps(conversation(3), indent=3).encode()
