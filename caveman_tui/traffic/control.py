@@ -1,7 +1,7 @@
 """The client of a worker's control API."""
 
 import contextlib
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
@@ -143,10 +143,10 @@ class WorkerClient:
                     if batch := [event for line in lines if line and (event := _event(line)) is not None]:
                         yield batch
 
-    async def search(self, text: str) -> AsyncIterator[SearchResult]:
+    async def search(self, text: str) -> AsyncGenerator[SearchResult, None]:
         """A hit for each exchange whose bodies hold `text`, newest first as they are found, and at last the end.
 
-        Closing the iterator ends the search. Raises WorkerGone where the stream breaks off before its end.
+        Closing the generator ends the search. Raises WorkerGone where the stream breaks off before its end.
         """
         timeout = httpx.Timeout(_SILENCE_SECONDS, connect=5.0)
         with self._broken_connection():

@@ -63,6 +63,10 @@ class Filter:
         """
         return replace(self, terms=tuple(_decided(term, found) for term in self.terms))
 
+    def without_bodies(self, found: Container[str]) -> "Filter":
+        """The same filter without the body terms whose texts are not in `found`, for as long as nobody has looked for them."""
+        return replace(self, terms=tuple(term for term in self.terms if not term.body or term.body in found))
+
     def matches(self, exchange: Exchange) -> bool:
         """Whether every term holds for `exchange`."""
         return all(term.test(exchange) for term in self.terms)

@@ -65,8 +65,13 @@ class TrafficLog:
         return self.exchanges.get(exchange_id)
 
     def arrival(self, exchange_id: str) -> int:
-        """Position in the order of arrival; grows from exchange to exchange and never changes."""
-        return self._arrivals[exchange_id]
+        """Position in the order of arrival; grows from exchange to exchange and never changes. -1 for what is not (or no longer) here."""
+        return self._arrivals.get(exchange_id, -1)
+
+    @property
+    def next_arrival(self) -> int:
+        """The position that the next exchange gets."""
+        return self._next_arrival
 
     @property
     def open_exchanges(self) -> int:

@@ -1,6 +1,6 @@
 """Where the screen's knowledge comes from: what a control client offers, and how it fails."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import Protocol
 
 from caveman_tui.core.policy import Level, LoopTtlMode, ShrinkMode
@@ -78,10 +78,10 @@ class TrafficSource(Protocol):
         """Switch a running conversation now; its cached prefix is written again once."""
         ...
 
-    def search(self, text: str) -> AsyncIterator[SearchResult]:
+    def search(self, text: str) -> AsyncGenerator[SearchResult, None]:
         """A hit for each exchange whose bodies hold `text`, newest first as they are found, and at last the end.
 
-        Closing the iterator ends the search.
+        Closing the generator ends the search.
         """
         ...
 

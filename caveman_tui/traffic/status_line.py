@@ -76,6 +76,10 @@ def totals_parts(log: TrafficLog, view: TrafficView) -> list[Part]:
     for index, (rank, name, value) in enumerate(inferred):
         label = (Span(f"{Label.INFERRED.value}: ", Role.MUTED),) if index == 0 else ()
         parts.append(Part(1 if index == 0 else rank, (*label, *_pair(name, value, Role.TEXT))))
+    if view.marks:
+        parts.append(Part(1, (Span(f"* {len(view.marked()):,} marked", Role.ACCENT),)))
+    if view.cleared:
+        parts.append(Part(1, (Span(f"{view.cleared:,} cleared", Role.MUTED),)))
     if view.sort is not SortKey.STARTED:
         way = "falling" if view.descending else "rising"
         parts.append(Part(1, _pair("by", f"{view.sort.value}, {way}", Role.TEXT)))
@@ -83,7 +87,9 @@ def totals_parts(log: TrafficLog, view: TrafficView) -> list[Part]:
 
 
 def follow_part(view: TrafficView) -> Line:
-    """Whether the list follows the tail, or what came while it did not."""
+    """Whether the list stands still or follows the tail, and what came while it did not."""
+    if view.paused:
+        return (Span("paused", Role.WARN), Span(f", {view.unseen:,} new" if view.unseen else "", Role.ACCENT))
     if view.unseen:
         return (Span(f"{view.unseen:,} new ↓", Role.ACCENT),)
     if view.following:

@@ -112,9 +112,9 @@ class CavemanApp(App[int]):
         """Take a batch in and hand what it changed to the screens."""
         match event.content:
             case Loaded(status, listing):
-                self._hand_down(self.traffic_log.load(status, listing))
+                self.hand_down(self.traffic_log.load(status, listing))
             case Arrived(batch):
-                self._hand_down(self.traffic_log.apply(batch))
+                self.hand_down(self.traffic_log.apply(batch))
             case LinkChanged(link, reason):
                 self.link, self.link_reason = link, reason
                 for screen in self._base_screens():
@@ -323,7 +323,7 @@ class CavemanApp(App[int]):
         except SourceError as error:
             self.notify(str(error), title="Setting not changed", severity="error", timeout=8, markup=False)
             return
-        self._hand_down(Changes(settings=True))
+        self.hand_down(Changes(settings=True))
         self.notify(says, title=title, timeout=8, markup=False)
 
     @work(group="force", exclusive=True, exit_on_error=False)
@@ -346,7 +346,8 @@ class CavemanApp(App[int]):
             return tuple([await self.source.catalog(tools.digest, tools.level) for tools in exchange.tools])
         return await self.source.body(exchange.id, tab)
 
-    def _hand_down(self, changes: Changes) -> None:
+    def hand_down(self, changes: Changes) -> None:
+        """Take changes of the log over into the list, and hand them to the screens."""
         change: ViewChange = self.traffic_view.apply(changes)
         for warning in changes.warnings:
             text = f"{warning.what} {warning.done} {warning.todo}".strip()

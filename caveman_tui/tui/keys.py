@@ -44,9 +44,20 @@ TABLE: tuple[Key, ...] = (
     Key("view.mouse", "app", "M", "toggle_mouse", "mouse", "Let go of the mouse, so that the terminal selects text itself."),
     # The traffic list
     Key("traffic.filter", "traffic", "slash", "filter", "filter", "Show what matches: model:opus in>20k has:edit -status:4xx", 10),
-    Key("traffic.unfilter", "traffic", "escape", "unfilter", "clear filter", "Show all exchanges again."),
+    Key(
+        "traffic.unfilter", "traffic", "escape", "unfilter", "show all", "Show all again: what the filter hides, then what was cleared."
+    ),
     Key("traffic.conversation", "traffic", "c", "only_conversation", "conversation", "Only this conversation, or all again.", 20),
     Key("traffic.follow", "traffic", "f", "follow", "follow", "Follow the newest exchange, or stay where the cursor is.", 30),
+    Key("traffic.pause", "traffic", "p", "pause", "pause", "Let the list stand still, or catch up; what arrives is kept and counted.", 31),
+    Key("traffic.mark", "traffic", "m", "mark", "mark", "Mark the row, on a head all its rows; marked rows are exported together.", 35),
+    Key("traffic.unmark", "traffic", "u", "unmark", "unmark all", "Take all marks away."),
+    Key("traffic.next-mark", "traffic", "n", "next_mark(1)", "next mark", "The next marked row.", palette=False),
+    Key("traffic.previous-mark", "traffic", "N", "next_mark(-1)", "previous mark", "The marked row before it.", palette=False),
+    Key("traffic.clear", "traffic", "x", "clear", "clear", "Take all rows off the display; they stay in memory and esc shows them."),
+    Key("traffic.group", "traffic", "z", "group", "group", "By conversations, sub-agents under their parents, or as they came.", 25),
+    Key("traffic.fold", "traffic", "space", "fold", "fold", "Fold the conversation or sub-agent at the cursor, or unfold it.", 26),
+    Key("traffic.fold-all", "traffic", "Z", "fold_all", "fold all", "Fold all conversations, or unfold all."),
     Key("traffic.sort", "traffic", "S", "sort", "sort", "Sort by start, input, read share, tools ratio, first byte, duration."),
     Key("traffic.reverse", "traffic", "R", "reverse", "reverse", "Turn the order around."),
     Key("traffic.copy", "traffic", "y", "copy_connect", "copy export line", "Send the line that connects Claude Code to the clipboard", 40),

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 
 import msgspec
 
@@ -17,6 +17,9 @@ from caveman_tui.protocol.control import (
     ExchangeList,
     HeaderField,
     Problem,
+    SearchEnd,
+    SearchHit,
+    SearchResult,
     Status,
     StoreStatus,
 )
@@ -68,6 +71,8 @@ class FakeSource:
         """Reason why nothing answers; empty where the worker lives."""
         self.calls: list[str] = []
         self.bodies: dict[tuple[str, str], bytes] = {}
+        self.search_may_go_on = asyncio.Event()
+        self.search_may_go_on.set()
         self._feed: asyncio.Queue[Sequence[AnyEvent] | None] = asyncio.Queue()
 
     def send(self, *batch: AnyEvent) -> None:
@@ -173,6 +178,15 @@ class FakeSource:
         """Notes the wish."""
         self._answer(f"force_shrink {conversation} {shrink} {level}")
         return Conversation(id=conversation, shrink=shrink, level=level)
+
+    async def search(self, text: str) -> AsyncGenerator[SearchResult, None]:
+        """Looks into the bodies that a test put here; waits before each hit where it was told to hold."""
+        self._answer(f"search {text}")
+        holders = [exchange_id for (exchange_id, _), body in self.bodies.items() if text.encode() in body]
+        for exchange_id in sorted(holders, reverse=True):
+            await self.search_may_go_on.wait()
+            yield SearchHit(exchange=exchange_id, body="request-before", snippet=text)
+        yield SearchEnd(searched=len(self.listing), without_bodies=3)
 
     async def stop(self) -> None:
         """Notes the wish."""

@@ -8,6 +8,7 @@ from html import unescape
 import pytest
 from rich.cells import cell_len
 from textual.pilot import Pilot
+from textual.widgets import Input
 from textual.worker import WorkerFailed
 
 from caveman_tui.core.policy import Level, LoopTtlMode, ShrinkMode
@@ -305,3 +306,44 @@ async def test_a_crash_keeps_the_conversation_out_of_the_traceback(
 def test_a_screen_needs_something_to_show() -> None:
     with pytest.raises(ValueError, match="neither"):
         run_screen(None, None)
+
+
+async def test_bodies_are_searched_on_enter_streamed_and_given_up(source: FakeSource, make_app: MakeApp) -> None:
+    source.bodies = {("5f0c-4", "response"): b"needle", ("5f0c-7", "request-before"): b"a needle", ("5f0c-9", "response"): b"hay"}
+    app = make_app(source)
+    async with app.run_test(size=(100, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("slash", *"body:needle")
+        await settle(pilot)
+        assert len(app.traffic_view.rows) == 26 and "enter looks into bodies" in drawn(app)
+        assert not any(call.startswith("search") for call in source.calls)
+        await pilot.press("enter")
+        await settle(pilot)
+        assert [row.id for row in app.traffic_view.rows] == ["5f0c-4", "5f0c-7"]
+        assert "26 exchanges searched. Of 3 exchanges no body is in memory" in notices(app)
+        await pilot.press("slash", *" -model:haiku", "escape")
+        await settle(pilot)
+        assert [row.id for row in app.traffic_view.rows] == ["5f0c-4", "5f0c-7"]
+        source.search_may_go_on.clear()
+        await pilot.press("slash", "ctrl+u", *"-body:hay", "enter")
+        await pilot.pause()
+        assert len(app.traffic_view.rows) == 26
+        search = next(worker for worker in app.workers if worker.group == "body search")
+        await pilot.press("escape")
+        await settle(pilot)
+        assert search.is_cancelled and not app.traffic_view.filter
+
+
+async def test_a_filter_is_completed_and_explained_while_it_is_typed(source: FakeSource, make_app: MakeApp) -> None:
+    app = make_app(source)
+    async with app.run_test(size=(120, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("slash", *"model:claude-h")
+        await settle(pilot)
+        await pilot.press("right")
+        await settle(pilot)
+        assert app.screen.query_one(Input).value == "model:claude-haiku-4-5-20251001"
+        assert "3 of 26: model contains claude-haiku" in drawn(app)
+        await pilot.press(*"z")
+        await settle(pilot)
+        assert "none of 26 matches" in drawn(app)

@@ -10,6 +10,9 @@ from textual.widgets import Input
 
 from caveman_tui import places
 from caveman_tui.core.policy import Level, LoopTtlMode, ShrinkMode
+from caveman_tui.protocol.events import ExchangeStarted
+from caveman_tui.protocol.exchanges import Exchange
+from caveman_tui.traffic.outline import Group
 from caveman_tui.traffic.view import SortKey
 from caveman_tui.tui import keys
 from caveman_tui.tui.app import CavemanApp
@@ -20,10 +23,11 @@ from caveman_tui.tui.screens.store import StoreList, StoreScreen
 from caveman_tui.tui.screens.traffic import TrafficScreen
 from caveman_tui.tui.widgets.body_view import BodyView
 from caveman_tui.tui.widgets.exchange_pane import ExchangePane
+from caveman_tui.tui.widgets.info_line import InfoLine
 from caveman_tui.tui.widgets.line_view import LineView
 from tests.tui.conftest import settle
 from tests.tui.fake_source import FakeSource
-from tests.tui.session import HANDLE, TOOLS_BEFORE
+from tests.tui.session import CODEX, EXPLORER, HANDLE, NIGHTLY, NOW, REFACTOR, TOOLS_BEFORE
 
 
 class Person:
@@ -230,6 +234,58 @@ async def _(p: Person) -> None:
     assert {row.conversation[:4] for row in p.app.traffic_view.rows} == {"3f2a"}
     await p.press("c")
     assert len(p.app.traffic_view.rows) == 26
+
+
+@scenario("traffic.pause")
+async def _(p: Person) -> None:
+    await p.press("p")
+    p.source.send(ExchangeStarted(id="fresh", at=NOW, method="POST", path="/v1/messages"))
+    await settle(p.pilot)
+    assert len(p.app.traffic_log) == 27 and len(p.app.traffic_view.rows) == 26
+    assert p.app.screen.query_one("#totals", InfoLine).text.endswith("paused, 1 new")
+    await p.press("p")
+    assert p.row == "fresh" and len(p.app.traffic_view.rows) == 27
+
+
+@scenario("traffic.mark", "traffic.unmark", "traffic.next-mark", "traffic.previous-mark")
+async def _(p: Person) -> None:
+    await p.press("n")
+    assert "No row here is marked" in p.notices
+    await p.press("m", "g", "j", "m", "n", "n")
+    assert p.row == "5f0c-2" and "* 2 marked" in p.app.screen.query_one("#totals", InfoLine).text
+    await p.press("N")
+    assert p.row == "5f0c-26"
+    await p.press("m")
+    assert list(p.app.traffic_view.marks) == ["5f0c-2"]
+    await p.press("u")
+    assert not p.app.traffic_view.marks
+
+
+@scenario("traffic.clear")
+async def _(p: Person) -> None:
+    await p.press("x")
+    assert not p.app.traffic_view.rows and p.app.screen.has_class("-empty") and len(p.app.traffic_log) == 26
+    await p.press("escape")
+    assert len(p.app.traffic_view.rows) == 26
+
+
+@scenario("traffic.group", "traffic.fold", "traffic.fold-all")
+async def _(p: Person) -> None:
+    await p.press("z")
+    view = p.app.traffic_view
+    heads = [line.key for line in view.lines if isinstance(line, Group)]
+    assert heads == [("", ""), (REFACTOR, ""), (REFACTOR, EXPLORER), (NIGHTLY, ""), (CODEX, ""), ("d16e57f00d", "")]
+    assert p.row == "5f0c-26" and view.lines[view.line_cursor] is view.current
+    await p.press("space")
+    assert sum(isinstance(line, Exchange) for line in view.lines) == 9
+    await p.press("enter")
+    assert p.shows(TrafficScreen) and sum(isinstance(line, Exchange) for line in view.lines) == 26
+    await p.press("Z")
+    assert len(view.lines) == 5
+    await p.press("Z", "z")
+    assert view.lines == view.rows
+    await p.press("space")
+    assert view.outline is not None and len(view.lines) < 26
 
 
 @scenario("traffic.follow")

@@ -32,7 +32,6 @@ class BaseScreen(Screen[None]):
     """Base of the full screens."""
 
     AUTO_FOCUS = None
-    suggestions: tuple[str, ...] = ()
 
     def __init__(self) -> None:
         super().__init__()
@@ -46,7 +45,7 @@ class BaseScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """Content, prompt, footer, and the sentence for small terminals."""
         yield Container(*self.content(), id="content")
-        yield PromptLine(self.suggestions)
+        yield PromptLine()
         yield KeyFooter()
         yield Static("caveman-tui needs 40 columns and 10 rows.", id="too-small", markup=False)
 

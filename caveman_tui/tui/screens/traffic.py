@@ -1,16 +1,21 @@
 """Home: the live list, and beside it the exchange under the cursor where there is room."""
 
+import contextlib
 from typing import Any, ClassVar
 
+from textual import work
 from textual.binding import BindingType
 from textual.containers import Horizontal
 
+from caveman_tui.protocol.control import SearchEnd
 from caveman_tui.protocol.exchanges import Exchange
-from caveman_tui.traffic import filter, status_line
+from caveman_tui.traffic import completion, filter, format, status_line
 from caveman_tui.traffic.feed import Link
-from caveman_tui.traffic.filter import FilterError
+from caveman_tui.traffic.filter import Filter, FilterError
 from caveman_tui.traffic.lines import BLANK, BuiltDocument, Line, Role, Span, line, wrap
 from caveman_tui.traffic.log import Changes
+from caveman_tui.traffic.outline import Group
+from caveman_tui.traffic.source import SourceError
 from caveman_tui.traffic.view import SortKey, ViewChange
 from caveman_tui.tui import keys
 from caveman_tui.tui.keys import Key
@@ -27,6 +32,9 @@ from caveman_tui.tui.widgets.row_list import RowList
 SIDE_BY_SIDE_FROM = 140
 _FILTER = "filter"
 _INDENTED_FROM = 60
+_BODIES = "body search"
+_HITS_SECONDS = 0.1
+"""How often what a search found is drawn."""
 
 
 class TrafficScreen(BaseScreen):
@@ -35,7 +43,11 @@ class TrafficScreen(BaseScreen):
     CSS_PATH = "traffic.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings("traffic"), *keys.bindings("tabs")]
     KEY_CONTEXT = "traffic tabs"
-    suggestions = filter.words()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._found: dict[str, set[str]] = {}
+        """Texts that were looked for in bodies, with the exchanges that hold them."""
 
     def content(self) -> list[Any]:
         """Status, list and pane, totals."""
@@ -94,19 +106,79 @@ class TrafficScreen(BaseScreen):
 
     def key_applies(self, key: Key) -> bool:
         """Leave out of the footer what has nothing to act on."""
+        view = self.caveman.traffic_view
         if key.id == "traffic.unfilter":
-            return bool(self.caveman.traffic_view.filter)
+            return bool(view.filter) or view.cleared > 0
+        if key.id in ("traffic.fold", "traffic.fold-all"):
+            return view.outline is not None
         if key.id in ("list.open", "traffic.conversation", "traffic.follow", "traffic.filter"):
             return bool(self.caveman.traffic_view.rows) or (key.id == "traffic.filter" and bool(self.caveman.traffic_view.filter))
         return key.context != "tabs"
 
     def action_filter(self) -> None:
         """Type a filter; the list follows while typing."""
-        self.prompt.open(_FILTER, self.caveman.traffic_view.filter.text, "model:opus  status:4xx  in>20k  cache<50%  has:edit  -word")
+        values = completion.values_of(self.caveman.traffic_log)
+        hint = "model:opus  status:4xx  in>20k  cache<50%  has:edit  body:text  -word"
+        self.prompt.open(_FILTER, self.caveman.traffic_view.filter.text, hint, lambda text: completion.completed(text, values))
 
     def action_unfilter(self) -> None:
-        """Show all."""
-        self._set_filter("")
+        """Show all that the filter hides; then what was cleared."""
+        view = self.caveman.traffic_view
+        if view.filter:
+            self._set_filter("")
+        elif view.cleared:
+            view.clear(False)
+            self._show_all()
+
+    def action_pause(self) -> None:
+        """Let the list stand still, or catch up."""
+        view = self.caveman.traffic_view
+        view.pause(not view.paused)
+        self._show_all()
+
+    def action_clear(self) -> None:
+        """Take all rows off the display; the worker and this screen keep them."""
+        self.caveman.traffic_view.clear(True)
+        self._show_all()
+
+    def action_mark(self) -> None:
+        """Mark the row, or not."""
+        self.caveman.traffic_view.toggle_mark()
+        self._show_all()
+
+    def action_unmark(self) -> None:
+        """Take all marks away."""
+        self.caveman.traffic_view.marks.clear()
+        self._show_all()
+
+    def action_next_mark(self, step: int) -> None:
+        """Go to another marked row."""
+        if self.caveman.traffic_view.next_mark(step):
+            self._show_all()
+        else:
+            self.notify("No row here is marked; m marks one.", timeout=3, markup=False)
+
+    def action_group(self) -> None:
+        """By conversations, or as they came."""
+        view = self.caveman.traffic_view
+        view.group(view.outline is None)
+        self._show_all()
+
+    def action_fold(self) -> None:
+        """Fold the group under the cursor, or unfold it."""
+        self._grouped()
+        self.caveman.traffic_view.fold()
+        self._show_all()
+
+    def action_fold_all(self) -> None:
+        """Fold all groups, or unfold them."""
+        self._grouped()
+        self.caveman.traffic_view.fold_all()
+        self._show_all()
+
+    def _grouped(self) -> None:
+        if self.caveman.traffic_view.outline is None:
+            self.caveman.traffic_view.group(True)
 
     def action_only_conversation(self) -> None:
         """Only this conversation, or all again."""
@@ -157,8 +229,12 @@ class TrafficScreen(BaseScreen):
             self.app.push_screen(ExchangeScreen(self.current))
 
     def on_row_list_opened(self, event: RowList.Opened) -> None:
-        """Open the exchange on a screen of its own."""
+        """Open the exchange on a screen of its own; a head folds."""
         event.stop()
+        view = self.caveman.traffic_view
+        if view.outline is not None and isinstance(view.lines[view.line_cursor], Group):
+            self.action_fold()
+            return
         current = self.current
         if current is not None:
             tab = self.query_one(ExchangePane).tab if self._side_by_side else "ladder"
@@ -171,15 +247,17 @@ class TrafficScreen(BaseScreen):
         self._show_preview()
 
     def on_prompt_line_changed(self, event: PromptLine.Changed) -> None:
-        """Filter while typing; a filter that means nothing yet leaves the list as it is."""
+        """Filter while typing; a filter that means nothing yet leaves the list as it is. Bodies are searched on enter."""
         try:
             parsed = filter.parse(event.text)
         except FilterError as error:
             self.prompt.says(str(error), wrong=True)
             return
-        self._set_filter(event.text)
-        matches = len(self.caveman.traffic_view.rows)
-        self.prompt.says(f"{parsed.explain()}   {matches:,} of {len(self.caveman.traffic_log):,}" if parsed else "")
+        self._show_filter(parsed.without_bodies(self._found))
+        shown, everything = len(self.caveman.traffic_view.rows), len(self.caveman.traffic_log)
+        count = f"{shown:,} of {everything:,}" if shown else f"none of {everything:,} matches"
+        todo = ", enter looks into bodies" if set(parsed.body_texts) - set(self._found) else ""
+        self.prompt.says(f"{count}{todo}: {parsed.explain()}" if parsed else "", wrong=bool(parsed) and not shown)
 
     def on_prompt_line_accepted(self, event: PromptLine.Accepted) -> None:
         """Keep the filter; say what is wrong with it if it means nothing."""
@@ -198,14 +276,61 @@ class TrafficScreen(BaseScreen):
             super().on_prompt_line_closed(event)
             return
         self.query_one(ExchangeList).focus()
-        self._set_filter(event.before)
+        self._show_filter(filter.parse(event.before))
+
+    @work(group=_BODIES, exclusive=True, exit_on_error=False)
+    async def _search_bodies(self, texts: tuple[str, ...]) -> None:
+        """Fill in which exchanges hold `texts`, newest first; the list shows them as they are found."""
+        searched = without = 0
+        hits: list[str] = []
+
+        def draw() -> None:
+            log = self.caveman.traffic_log
+            found = {exchange_id: exchange for exchange_id in hits if (exchange := log.get(exchange_id)) is not None}
+            hits.clear()
+            if found:
+                self.caveman.hand_down(Changes(updated=found))
+
+        timer = self.set_interval(_HITS_SECONDS, draw)
+        try:
+            for text in texts:
+                async with contextlib.aclosing(self.caveman.source.search(text)) as results:
+                    async for result in results:
+                        if isinstance(result, SearchEnd):
+                            searched, without = result.searched, result.without_bodies
+                        else:
+                            self._found[text].add(result.exchange)
+                            hits.append(result.exchange)
+        except SourceError as error:
+            self.notify(str(error), title="Bodies not searched to the end", severity="warning", timeout=8, markup=False)
+            return
+        finally:
+            timer.stop()
+            draw()
+        missing = f" Of {format.plural(without, 'exchange')} no body is in memory any more." if without else ""
+        self.notify(
+            f"{format.plural(searched, 'exchange')} searched.{missing} What comes later is not searched.",
+            title=f"{len(self.caveman.traffic_view.rows):,} shown",
+            timeout=5,
+            markup=False,
+        )
 
     @property
     def _side_by_side(self) -> bool:
         return self.app.size.width >= SIDE_BY_SIDE_FROM
 
     def _set_filter(self, text: str) -> None:
-        self.caveman.traffic_view.set_filter(filter.parse(text))
+        """Hold the filter that `text` spells and look for its body texts anew. Raises FilterError."""
+        parsed = filter.parse(text)
+        self.workers.cancel_group(self, _BODIES)
+        for wanted in parsed.body_texts:
+            self._found[wanted] = set()
+        self._show_filter(parsed)
+        if parsed.body_texts:
+            self._search_bodies(parsed.body_texts)
+
+    def _show_filter(self, parsed: Filter) -> None:
+        self.caveman.traffic_view.set_filter(parsed.with_found(self._found))
         self._show_all()
 
     def _show_all(self) -> None:
@@ -238,6 +363,8 @@ class TrafficScreen(BaseScreen):
 
     def _empty_lines(self, width: int) -> list[Line]:
         app = self.caveman
+        if app.traffic_view.cleared and not app.traffic_view.filter:
+            return _cleared(app.traffic_view.cleared, width)
         if app.traffic_view.filter:
             says = f"None of {len(app.traffic_log):,} exchanges matches:  {app.traffic_view.filter.explain()}"
             undo = (Span("esc", Role.ACCENT), Span(" shows all again", Role.MUTED))
@@ -253,6 +380,12 @@ class TrafficScreen(BaseScreen):
         if app.link is Link.CONNECTING:
             return [BLANK, line("Connecting to the worker …", Role.MUTED)]
         return _first_run(status_line.connect_line(app.traffic_log), status_line.base_url(app.traffic_log), width)
+
+
+def _cleared(count: int, width: int) -> list[Line]:
+    says = f"{format.plural(count, 'exchange')} cleared from the display, and still in memory. New ones appear here."
+    undo = (Span("esc", Role.ACCENT), Span(" shows all again", Role.MUTED))
+    return [BLANK, *(line(part) for part in wrap(says, width)), BLANK, undo]
 
 
 def _first_run(export: str, url: str, width: int) -> list[Line]:

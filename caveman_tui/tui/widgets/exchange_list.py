@@ -3,13 +3,16 @@
 from datetime import tzinfo
 
 from caveman_tui.protocol.exchanges import Exchange
-from caveman_tui.traffic import columns
+from caveman_tui.traffic import columns, group_rows
 from caveman_tui.traffic.columns import Column, Layout
 from caveman_tui.traffic.fit import fit
 from caveman_tui.traffic.lines import Line, Role, Span
+from caveman_tui.traffic.outline import Group
 from caveman_tui.traffic.view import TrafficView
 from caveman_tui.tui.widgets.row_list import RowList
 
+MARK = "*"
+"""Stands beside the sign of a marked exchange."""
 _SCROLLBAR = 1
 
 
@@ -23,16 +26,16 @@ class ExchangeList(RowList):
         self._layout: tuple[int, Layout] | None = None
 
     def row_count(self) -> int:
-        """Rows of the view."""
-        return len(self.view.rows)
+        """Lines of the view."""
+        return len(self.view.lines)
 
     def get_cursor(self) -> int:
         """The view's cursor."""
-        return self.view.cursor
+        return self.view.line_cursor
 
     def set_cursor(self, index: int) -> None:
         """Move the view's cursor; on the last row it follows the tail."""
-        self.view.move_to(index)
+        self.view.move_to_line(index)
 
     def header(self, width: int) -> Line:
         """Column titles; the one that the rows are ordered by is marked."""
@@ -44,8 +47,10 @@ class ExchangeList(RowList):
         return (Span(" " * columns.SIGN_WIDTH), *_joined(titles, chosen.gap), *note)
 
     def row_lines(self, index: int, width: int) -> tuple[Line, ...]:
-        """One exchange."""
-        exchange = self.view.rows[index]
+        """One exchange, or the head of a group."""
+        exchange = self.view.lines[index]
+        if isinstance(exchange, Group):
+            return group_rows.head_lines(exchange, width) if self.row_height == 2 else (group_rows.head_line(exchange, width),)
         if self.row_height == 2:
             return self._two_lines(exchange, width)
         chosen = self._columns(width)
@@ -84,8 +89,8 @@ class ExchangeList(RowList):
         return first, tuple(second)
 
     def _sign(self, exchange: Exchange) -> tuple[Span, ...]:
-        mark = columns.sign(exchange)
-        return Span(" "), Span(mark.text, mark.role), Span(" ")
+        state = columns.sign(exchange)
+        return Span(" "), Span(state.text, state.role), Span(MARK if exchange.id in self.view.marks else " ", Role.ACCENT)
 
     def _columns(self, width: int) -> Layout:
         if self._layout is None or self._layout[0] != width:

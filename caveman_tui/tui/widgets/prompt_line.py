@@ -1,17 +1,33 @@
 """The line at the bottom in which filters and searches are typed."""
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Horizontal
 from textual.message import Message
-from textual.suggester import SuggestFromList
+from textual.suggester import Suggester
 from textual.widgets import Input, Static
 
 from caveman_tui.tui import keys
 
 _BESIDE_FROM = 100
+
+Complete = Callable[[str], str | None]
+"""Gives what was typed with more behind it, or None."""
+
+
+class _Completer(Suggester):
+    """Shows what the prompt's owner would add."""
+
+    def __init__(self) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self.complete: Complete | None = None
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """The completion."""
+        return self.complete(value) if self.complete else None
 
 
 class PromptLine(Container):
@@ -44,16 +60,15 @@ class PromptLine(Container):
             self.purpose = purpose
             self.before = before
 
-    def __init__(self, suggestions: tuple[str, ...] = ()) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self._purpose = ""
         self._before = ""
-        self._suggestions = suggestions
+        self._completer = _Completer()
 
     def compose(self) -> ComposeResult:
         """Name, input, explanation."""
-        suggester = SuggestFromList(self._suggestions, case_sensitive=False)
-        box = Input(compact=True, select_on_focus=False, id="prompt-input", suggester=suggester)
+        box = Input(compact=True, select_on_focus=False, id="prompt-input", suggester=self._completer)
         yield Horizontal(Static("", id="prompt-name", markup=False), box, id="prompt-entry")
         yield Static("", id="prompt-says", markup=False)
 
@@ -66,9 +81,10 @@ class PromptLine(Container):
         """Whether something is being typed."""
         return self.has_class("-open")
 
-    def open(self, purpose: str, text: str = "", placeholder: str = "") -> None:
-        """Show the line with `text` in it and take the focus."""
+    def open(self, purpose: str, text: str = "", placeholder: str = "", complete: Complete | None = None) -> None:
+        """Show the line with `text` in it and take the focus; `complete` adds to what is typed, taken over with the right arrow."""
         self._purpose, self._before = purpose, text
+        self._completer.complete = complete
         self.query_one("#prompt-name", Static).update(purpose)
         box = self.query_one(Input)
         with self.prevent(Input.Changed):
