@@ -15,7 +15,7 @@ import msgspec
 from caveman_tui.core.json_spans import JsonRefused, parse_value
 
 ATTRIBUTION = re.compile(r"x-anthropic-[a-z-]+:", re.IGNORECASE)
-"""Begins the system block by which Claude Code tells its provider what to bill. It differs from request to request, and yet the cache is hit."""
+"""Begins the system block by which Claude Code says what to bill. It differs from request to request, and yet the cache is hit."""
 
 _DIGITS = 12
 """Hex digits of a digest: 48 bits, among some thousand requests that are not made to collide."""
