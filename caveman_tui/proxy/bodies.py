@@ -25,33 +25,31 @@ class KeptHeaders(msgspec.Struct, frozen=True, kw_only=True):
     edits: tuple[str, ...] = ()
 
 
-class _KeptRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A request as one value, so that the edits, whose text mostly stands in the body too, compress to almost nothing."""
-
-    body: bytes
-    edits: tuple[Edit, ...]
-
-
 class _Blob:
-    """Bytes that a thread may replace by their compressed form while another reads them."""
+    """Bytes, in pieces that are not put together as long as nobody asks, that a thread may replace by their compressed form."""
 
-    __slots__ = ("_content", "settled")
+    __slots__ = ("_compressed", "_pieces", "settled", "size")
 
-    def __init__(self, data: bytes, settled: bool = False) -> None:
-        self._content = (data, False)
-        self.settled = settled or len(data) < _SMALL
+    def __init__(self, *pieces: bytes, settled: bool = False) -> None:
+        self._pieces = pieces
+        self._compressed: bytes | None = None
+        self.size = sum(map(len, pieces))
+        self.settled = settled or self.size < _SMALL
         """Whether compressing was tried, or is not worth it."""
 
     @property
-    def size(self) -> int:
-        return len(self._content[0])
+    def pieces(self) -> tuple[bytes, ...]:
+        return self._pieces
 
     def read(self) -> bytes:
-        data, compressed = self._content
-        return zstandard.ZstdDecompressor().decompress(data) if compressed else data
+        # In this order: another thread takes the pieces away after it has set the other.
+        pieces, compressed = self._pieces, self._compressed
+        return b"".join(pieces) if compressed is None else zstandard.ZstdDecompressor().decompress(compressed)
 
     def replace(self, compressed: bytes) -> None:
-        self._content = (compressed, True)
+        self._compressed = compressed
+        self._pieces = ()
+        self.size = len(compressed)
 
 
 @dataclass(slots=True)
@@ -109,7 +107,9 @@ class Bodies:
         """Keep a request: `body` as it came, decoded from its content coding."""
         entry = self._entries.setdefault(id, _Entry())
         self.size -= entry.size
-        entry.request = _Blob(msgspec.msgpack.encode(_KeptRequest(body=body, edits=edits)))
+        # One value, so that the edits, whose text mostly stands in the body too, compress to almost nothing.
+        packed = msgspec.msgpack.encode(edits)
+        entry.request = _Blob(len(packed).to_bytes(8, "big"), packed, body)
         entry.request_headers = msgspec.msgpack.encode(headers)
         self._account(entry)
 
@@ -172,13 +172,15 @@ class Bodies:
         if entry is not None and which == "response" and entry.response:
             return KeptBody(entry.response.read(), entry.response_encoding)
         if entry is not None and which in {"request-before", "request-after"} and entry.request:
-            kept = msgspec.msgpack.decode(entry.request.read(), type=_KeptRequest)
-            return KeptBody(kept.body if which == "request-before" else apply_edits(kept.body, kept.edits))
+            kept = entry.request.read()
+            start = 8 + int.from_bytes(kept[:8], "big")
+            body = kept[start:]
+            return KeptBody(body if which == "request-before" else apply_edits(body, _decode_edits(kept[8:start])))
         raise BodyUnavailable(f"{which} of exchange {id}")
 
     def _compress(self) -> None:
         waiting = self._take_waiting()
-        future = asyncio.get_running_loop().run_in_executor(self._executor, _compressed, [one.blob.read() for one in waiting])
+        future = asyncio.get_running_loop().run_in_executor(self._executor, _compressed, [one.blob.pieces for one in waiting])
         self._compressing.add(future)
 
         def replace(done: asyncio.Future[list[bytes]]) -> None:
@@ -212,9 +214,16 @@ class Bodies:
             self.size -= oldest.size
 
 
-def _compressed(bodies: list[bytes]) -> list[bytes]:
-    compressor = zstandard.ZstdCompressor(level=3)
-    return [compressor.compress(data) for data in bodies]
+def _compressed(bodies: list[tuple[bytes, ...]]) -> list[bytes]:
+    return [_compress_pieces(pieces) for pieces in bodies]
+
+
+def _compress_pieces(pieces: tuple[bytes, ...]) -> bytes:
+    compressor = zstandard.ZstdCompressor(level=3).compressobj(size=sum(map(len, pieces)))
+    return b"".join([*map(compressor.compress, pieces), compressor.flush()])
+
+
+_decode_edits = msgspec.msgpack.Decoder(tuple[Edit, ...]).decode
 
 
 def _headers(packed: bytes) -> KeptHeaders:

@@ -7,9 +7,9 @@ from caveman_tui.core.usage import Usage, UsageReader, usage_from_json
 from caveman_tui.proxy import codings
 
 KEPT_BYTES = 16 * 1024 * 1024
-"""A longer response is not kept for the screen."""
-_READ_BYTES = 64 * 1024 * 1024
-"""Of a longer response, decoded, the rest is not read for usage."""
+"""A longer response is not kept for the screen, nor, unless it is an event stream, for its usage."""
+_STREAM_READ_BYTES = 64 * 1024 * 1024
+"""Of a longer event stream, decoded, the rest is not read for usage."""
 _INLINE_BYTES = 256 * 1024
 _EVENT_ENDS = (b"\n\n", b"\n\r\n")
 
@@ -29,11 +29,12 @@ class Tee:
         self._body: list[bytes] = []
         self._tail = b""
         self._kept: list[bytes] | None = []
-        self._meter = codings.Meter(_READ_BYTES)
         self._decoder: codings.Decoder | None = None
+        streams = content_type.lower().startswith("text/event-stream")
+        self._meter = codings.Meter(_STREAM_READ_BYTES if streams else KEPT_BYTES)
         if dialect is None:
             return
-        if content_type.lower().startswith("text/event-stream"):
+        if streams:
             self._reader = UsageReader(dialect)
         try:
             self._decoder = codings.decoder(content_encoding)

@@ -1,6 +1,7 @@
 """From a request body as it came to what goes out: decoded, rewritten by the core, its originals committed; or as it came."""
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +22,8 @@ from caveman_tui.proxy.recording import Recording
 INLINE_BYTES = 64 * 1024
 """Bodies up to here are worked on where the event loop runs: less time than handing them to a thread and back."""
 _THREADS = 3
+_LARGE_BYTES = 8 * 1024 * 1024
+"""Bodies from here on are parsed one at a time, since the parsed values take several times the body's size."""
 
 _T = TypeVar("_T")
 
@@ -98,6 +101,7 @@ class Transformer:
         self._commit = commit
         self._decoded_limit = decoded_limit
         self.threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="transform")
+        self._one_large = asyncio.Lock()
 
     async def examine(
         self, encoded: bytes, headers: Mapping[str, str], dialect: Dialect, recording: Recording, take: Callable[[int], bool]
@@ -173,7 +177,8 @@ class Transformer:
     async def _run(self, size: int, work: Callable[[], _T], *, at_once: bool = True) -> _T:
         if at_once and size <= INLINE_BYTES:
             return work()
-        return await asyncio.get_running_loop().run_in_executor(self.threads, work)
+        async with self._one_large if size >= _LARGE_BYTES else contextlib.nullcontext():
+            return await asyncio.get_running_loop().run_in_executor(self.threads, work)
 
 
 _REPORT = "Report it; --shrink off and --ttl off avoid it."
