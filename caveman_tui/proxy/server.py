@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from aiohttp import web
 
 from caveman_tui.proxy import relay
-from caveman_tui.proxy.upstream import HEADER_LIMIT
+from caveman_tui.proxy.upstream import HEADER_COUNT, HEADER_LIMIT
 
 STOP_SECONDS = 5.0
 """What running exchanges get to end by themselves when the worker stops; then they are broken off."""
@@ -42,6 +42,7 @@ class ProxyServer:
             logger=_silent_logger(),
             max_line_size=HEADER_LIMIT,
             max_field_size=HEADER_LIMIT,
+            max_headers=HEADER_COUNT,
             shutdown_timeout=self._stop_seconds,
         )
         await self._runner.setup()

@@ -16,6 +16,7 @@ from yarl import URL
 from caveman_tui.config import WorkerConfig
 from caveman_tui.protocol.control import Upstream
 from caveman_tui.proxy import trust
+from caveman_tui.proxy.body_watch import BodyWatch
 from caveman_tui.proxy.errors import NotForwarded, OwnError
 from caveman_tui.proxy.limits import cut
 from caveman_tui.proxy.loopback import is_loopback
@@ -25,6 +26,8 @@ POOL_KEEPALIVE_SECONDS = 15.0
 """Shorter than what providers and load balancers keep an idle connection, so that few go stale in the pool."""
 HEADER_LIMIT = 1024 * 1024
 """Bytes of one header field, and of the request and status lines."""
+HEADER_COUNT = 10_000
+"""Header fields of one request or response."""
 
 Streamed = Callable[[], AsyncIterator[bytes]]
 """A body that can be read once."""
@@ -72,6 +75,7 @@ class ProviderClient:
         self._connect_timeout = config.connect_timeout_seconds
         self._idle_timeout = config.idle_timeout_seconds
         self._proxies = {upstream.base_url: _proxy_for(upstream) for upstream in config.upstreams}
+        self._bodies = BodyWatch()
         tls = trust.tls_context()
         tracing = aiohttp.TraceConfig()
         tracing.on_connection_reuseconn.append(_mark_reused)
@@ -86,6 +90,7 @@ class ProviderClient:
             ),
             max_line_size=HEADER_LIMIT,
             max_field_size=HEADER_LIMIT,
+            max_headers=HEADER_COUNT,
             trace_configs=[tracing],
             middlewares=(_tell_early_close,),
         )
@@ -138,7 +143,7 @@ class ProviderClient:
             # There is no tunnel that would carry them.
             headers = headers.copy()
             headers.update(proxy.headers)
-        return await self._session.request(
+        answer = await self._session.request(
             method,
             url,
             headers=headers,
@@ -148,6 +153,8 @@ class ProviderClient:
             proxy_headers=proxy.headers if proxy else None,
             trace_request_ctx=attempt,
         )
+        self._bodies.watch(answer)
+        return answer
 
     def _explain(self, route: Route, error: Exception) -> OwnError:
         host = URL(route.upstream.base_url).host or route.upstream.base_url

@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import re
+import socket
+import struct
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
@@ -61,7 +63,7 @@ class Exchange:
 
     def reset(self) -> None:
         """Close with a RST."""
-        self.writer.transport.abort()
+        reset(self.writer)
 
     async def closed_by_peer(self) -> None:
         """Wait until the other side closed."""
@@ -123,6 +125,12 @@ class RawProvider:
         finally:
             self._tasks.discard(task)
             writer.close()
+
+
+def reset(writer: asyncio.StreamWriter) -> None:
+    """Close with a RST: with a lingering time of zero, since an abort alone closes like any other."""
+    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
 
 
 async def read_body(head: bytes, reader: asyncio.StreamReader) -> bytes:
