@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,8 +47,11 @@ class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
         return not self.damaged and not self.file_problems
 
 
-def check(store: "Store", connections: Connections) -> CheckReport:
-    """Read everything in `store` and compare hashes. Raises StoreLocked or StoreUnreachable where it cannot be read at all."""
+def check(store: "Store", connections: Connections, progress: Callable[[int, int], object] = lambda done, of: None) -> CheckReport:
+    """Read everything in `store` and compare hashes; `progress` is told before each how many are done, of how many.
+
+    Raises StoreLocked or StoreUnreachable where it cannot be read at all.
+    """
     checked: list[str] = []
     damaged: list[Damage] = []
     unverified: list[str] = []
@@ -56,7 +60,9 @@ def check(store: "Store", connections: Connections) -> CheckReport:
         with connections.use() as connection:
             rows = connection.execute(f"PRAGMA quick_check({_MOST_PROBLEMS})").fetchall()
         problems += [str(row[0]) for row in rows if row[0] != "ok"]
-        for record in store.list(limit=_EVERYTHING):
+        records = store.list(limit=_EVERYTHING)
+        for number, record in enumerate(records):
+            progress(number, len(records))
             try:
                 store.get(record.handle)
             except HandleUnknown:

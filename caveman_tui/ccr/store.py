@@ -188,9 +188,12 @@ class Store:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         return int(row[0])
 
-    def check(self) -> damage.CheckReport:
-        """Read every original and compare its hash; ask SQLite about the file. Changes nothing."""
-        return damage.check(self, self._connections)
+    def check(self, progress: Callable[[int, int], object] = lambda done, of: None) -> damage.CheckReport:
+        """Read every original and compare its hash; ask SQLite about the file. Changes nothing.
+
+        `progress` is called before each original with how many are done, of how many; what it raises ends the check.
+        """
+        return damage.check(self, self._connections, progress)
 
     def _put(self, connection: sqlite3.Connection, handle: str, original: bytes, row: tuple[Any, ...]) -> None:
         found = connection.execute("SELECT CAST(original AS BLOB) FROM recoveries WHERE handle = ?", (handle,)).fetchone()

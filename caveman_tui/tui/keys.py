@@ -44,9 +44,7 @@ TABLE: tuple[Key, ...] = (
     Key("view.mouse", "app", "M", "toggle_mouse", "mouse", "Let go of the mouse, so that the terminal selects text itself."),
     # The traffic list
     Key("traffic.filter", "traffic", "slash", "filter", "filter", "Show what matches: model:opus in>20k has:edit -status:4xx", 10),
-    Key(
-        "traffic.unfilter", "traffic", "escape", "unfilter", "show all", "Show all again: what the filter hides, then what was cleared."
-    ),
+    Key("traffic.unfilter", "traffic", "escape", "unfilter", "show all", "Show all again: what the filter hides, then what was cleared."),
     Key("traffic.conversation", "traffic", "c", "only_conversation", "conversation", "Only this conversation, or all again.", 20),
     Key("traffic.follow", "traffic", "f", "follow", "follow", "Follow the newest exchange, or stay where the cursor is.", 30),
     Key("traffic.pause", "traffic", "p", "pause", "pause", "Let the list stand still, or catch up; what arrives is kept and counted.", 31),
@@ -81,6 +79,10 @@ TABLE: tuple[Key, ...] = (
     Key("store.back", "store", "escape", "back", "back", "Back to where you came from; first out of a search.", 10),
     Key("store.recover", "store", "r", "recover", "recover", "Check the original's hash and write it to a new file.", 15),
     Key("store.copy", "store", "y", "copy", "copy", "Send the recovered file's path, or else the handle, to the clipboard.", 20),
+    Key("store.recover-to", "store", "R", "recover_to", "recover to", "The same, to a file that you name.", 16),
+    Key("store.diff", "store", "d", "diff", "diff", "What shrinking drops from this catalog, or the catalog again.", 17),
+    Key("store.check", "store", "v", "check", "check all", "Compare every original with its hash; nothing is changed.", 30),
+    Key("store.delete", "store", "D", "delete", "delete", "Delete this original for good, after you typed that you mean it."),
     Key(
         "store.search",
         "store-list",
@@ -133,6 +135,8 @@ FOCUS_PATHS: tuple[tuple[str, ...], ...] = (
     ("app", "store", "list", "store-list"),
     ("app", "store", "text"),
     ("app", "help", "text"),
+    Key("delete.confirm", "delete", "enter", "confirm", "delete", "Delete it, once the word stands there.", 1, palette=False),
+    Key("delete.cancel", "delete", "escape", "cancel", "keep it", "Leave the store as it is.", 2, palette=False),
     ("quit",),
     ("force",),
     ("prompt",),
@@ -150,6 +154,7 @@ TITLES: dict[str, str] = {
     "list": "Any list",
     "text": "Any text",
     "body": "Bodies",
+    ("delete",),
     "prompt": "Filter and search line",
     "quit": "Leaving",
     "force": "Forcing a conversation",
@@ -169,6 +174,7 @@ def keys_of(*contexts: str) -> list[Key]:
     """The table's rows of these contexts, in its order."""
     return [key for key in TABLE if key.context in contexts]
 
+    "delete": "Deleting an original",
 
 _NAMES = {
     "question_mark": "?",

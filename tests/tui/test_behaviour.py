@@ -1,7 +1,10 @@
 """What the app does when things happen to it."""
 
 import asyncio
+import hashlib
 import re
+import sqlite3
+import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from html import unescape
 
@@ -11,6 +14,8 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 from textual.worker import WorkerFailed
 
+from caveman_tui import places
+from caveman_tui.ccr import Recovered, Store
 from caveman_tui.core.policy import Level, LoopTtlMode, ShrinkMode
 from caveman_tui.protocol.control import Problem
 from caveman_tui.protocol.events import AnyEvent, ExchangeFinished, ExchangeStarted, Settings, Warned
@@ -20,6 +25,7 @@ from caveman_tui.traffic.source import Refused
 from caveman_tui.tui.app import CavemanApp, run_screen
 from caveman_tui.tui.ascii import to_ascii
 from caveman_tui.tui.screens.exchange import ExchangeScreen
+from caveman_tui.tui.screens.store import StoreScreen
 from caveman_tui.tui.screens.traffic import TrafficScreen
 from caveman_tui.tui.widgets.body_view import BodyView
 from caveman_tui.tui.widgets.exchange_list import ExchangeList
@@ -347,3 +353,52 @@ async def test_a_filter_is_completed_and_explained_while_it_is_typed(source: Fak
         await pilot.press(*"z")
         await settle(pilot)
         assert "none of 26 matches" in drawn(app)
+
+
+async def test_session_objects_of_other_tools_are_shown_recovered_and_left_alone(source: FakeSource, make_app: MakeApp) -> None:
+    handle, data = "ccr_obj_" + "1" * 24, b'{"exit": 1}'
+    with sqlite3.connect(source.store_path) as connection:
+        connection.execute(
+            "CREATE TABLE typed_objects (object_id TEXT PRIMARY KEY, object_type TEXT, content_hash TEXT, source TEXT, created_at TEXT,"
+            " repository_state TEXT, session_id TEXT, transform_version TEXT, currentness TEXT, lifecycle TEXT, dependencies_json TEXT,"
+            " original_byte_length INTEGER, stored_byte_length INTEGER, data BLOB)"
+        )
+        connection.execute(
+            "INSERT INTO typed_objects VALUES (?, 'command', ?, 'bash', '2026-01-01T00:00:00Z', '', 's1', '1', '', '', '[]', ?, ?, ?)",
+            (handle, "sha256:" + hashlib.sha256(data).hexdigest(), len(data), len(data), data),
+        )
+    connection.close()
+    app = make_app(source)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        for key in ("o", "G", "r", "D", "v"):
+            await pilot.press(key)
+            await settle(pilot)
+        assert "command · bash" in drawn(app) and "a session object of another tool" in drawn(app)
+        assert (places.recovered_dir() / f"{handle}.json").read_bytes() == data
+        assert "delete it with the tool that wrote it" in notices(app) and "All 3 can be recovered" in notices(app)
+
+
+async def test_a_check_of_all_hashes_can_be_given_up(source: FakeSource, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    read = Store.get
+
+    def slow(store: Store, handle: str) -> Recovered:
+        begun.set()
+        assert go_on.wait(30)
+        return read(store, handle)
+
+    app = make_app(source)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        await pilot.press("o")
+        await settle(pilot)
+        monkeypatch.setattr(Store, "get", slow)
+        await pilot.press("v")
+        await asyncio.to_thread(begun.wait, 30)
+        await pilot.pause()
+        assert "checking 0 of 2 hashes" in drawn(app)
+        await pilot.press("escape")
+        go_on.set()
+        await settle(pilot)
+        assert isinstance(app.screen, StoreScreen) and "ended before it was through" in notices(app)

@@ -1,6 +1,7 @@
 """What each key does, by pressing it. There is a scenario for every row of the key table."""
 
 import asyncio
+import sqlite3
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from caveman_tui import places
 from caveman_tui.core.policy import Level, LoopTtlMode, ShrinkMode
 from caveman_tui.protocol.events import ExchangeStarted
 from caveman_tui.protocol.exchanges import Exchange
+from caveman_tui.traffic.body_text import BodyDocument
+from caveman_tui.traffic.lines import plain
 from caveman_tui.traffic.outline import Group
 from caveman_tui.traffic.view import SortKey
 from caveman_tui.tui import keys
@@ -394,6 +397,57 @@ async def _(p: Person) -> None:
 
 
 @scenario("store.copy")
+@scenario("store.recover-to")
+async def _(p: Person) -> None:
+    await p.press("o", "G", "R")
+    assert p.app.screen.query_one("#prompt-input", Input).value == str(places.recovered_dir() / f"{HANDLE}.json")
+    folder = Path(p.source.store_path).parent
+    await p.press("ctrl+u", *str(folder / "mine.json"), "enter")
+    path = folder / "mine.json"
+    assert path.read_bytes() == TOOLS_BEFORE and path.stat().st_mode & 0o777 == 0o600 and str(path) in p.notices
+    await p.press("R", "ctrl+u", *str(path), "enter")
+    assert "something is there, and it was not touched" in p.notices
+    await p.press("R", "ctrl+u", *str(folder), "enter")
+    assert (folder / f"{HANDLE}.json").read_bytes() == TOOLS_BEFORE
+    await p.press("R", "escape")
+    assert isinstance(p.app.focused, StoreList)
+
+
+@scenario("store.diff")
+async def _(p: Person) -> None:
+    await p.press("o", "d")
+    assert "Only tool catalogs have a shrunk form" in p.notices
+    await p.press("G", "d")
+    document = p.text("#store-preview").document
+    text = "\n".join(plain(document.row(index)) for index in range(document.lay_out(100)))
+    assert "level standard" in text and "8 tools: 0 added, 0 removed" in text and "nothing breaks a caller" in text
+    assert "- Our tracker is the best place" in text
+    await p.press("d")
+    assert isinstance(p.text("#store-preview").document, BodyDocument)
+
+
+@scenario("store.check")
+async def _(p: Person) -> None:
+    await p.press("o", "v")
+    assert "All 2 can be recovered Every hash fits." in p.notices
+    with sqlite3.connect(p.source.store_path) as connection:
+        connection.execute("UPDATE recoveries SET original = x'00' WHERE handle = ?", (HANDLE,))
+    connection.close()
+    await p.press("v")
+    assert "1 of 2 are damaged" in p.notices and HANDLE in p.notices
+
+
+@scenario("store.delete", "delete.confirm", "delete.cancel")
+async def _(p: Person) -> None:
+    await p.press("o", "G", "D", "enter", *"delte", "enter")
+    assert p.shows(DeleteDialog) and "Nothing was deleted" in p.notices
+    await p.press("escape")
+    assert len(p.app.screen.query_one(StoreList).records) == 2
+    await p.press("D", *"Delete", "enter")
+    assert [record.content_type for record in p.app.screen.query_one(StoreList).records] == ["text"]
+    assert f"Deleted {HANDLE} {len(TOOLS_BEFORE):,} bytes" in p.notices
+
+
 async def _(p: Person) -> None:
     await p.press("o", "G", "y")
     assert p.clipboard == HANDLE

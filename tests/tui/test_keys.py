@@ -29,6 +29,7 @@ CLASSES = (
     ForceDialog,
     RowList,
     StoreList,
+    DeleteDialog,
     LineView,
     BodyView,
     PromptLine,

@@ -6,7 +6,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from caveman_tui.traffic.lines import BuiltDocument, Line, Role, Span, line, wrap
 from caveman_tui.tui import keys
@@ -25,11 +25,14 @@ class Dialog(ModalScreen[Answer | None], Generic[Answer]):
     KEY_CONTEXT = ""
 
     def __init__(self, title: str, text: tuple[str, ...], default: str) -> None:
-        """`default` is the id of the key whose answer `enter` gives."""
+        """`default` is the id of the key whose answer `enter` gives, empty where it gives none."""
         super().__init__()
         self._title = title
         self._text = text
         self._default = default
+
+    EXTRA_LINES = 3
+    """Lines of the box beside its text: the border, and what stands under the text."""
 
     def compose(self) -> ComposeResult:
         """The box."""
@@ -43,7 +46,7 @@ class Dialog(ModalScreen[Answer | None], Generic[Answer]):
         width = whole if whole < _SHORT_BELOW else min(70, whole - 4)
         box = self.query_one("#dialog")
         box.styles.width = width
-        box.styles.height = min(len(self._lines(width - 9)) + 3, self.app.size.height)
+        box.styles.height = min(len(self._lines(width - 9)) + self.EXTRA_LINES, self.app.size.height)
 
     async def action_default(self) -> None:
         """Give the default answer."""
@@ -97,3 +100,37 @@ class ForceDialog(Dialog[bool]):
     def action_confirm(self) -> None:
         """Do it."""
         self.dismiss(True)
+
+
+class DeleteDialog(Dialog[bool]):
+    """Whether to delete an original for good. The word has to be typed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings("delete")]
+    KEY_CONTEXT = "delete"
+    EXTRA_LINES = 5
+    WORD = "delete"
+
+    def __init__(self, title: str, text: tuple[str, ...]) -> None:
+        super().__init__(title, (*text, f"Type '{self.WORD}' and press enter."), "")
+
+    def compose(self) -> ComposeResult:
+        """The text, and where the word is typed."""
+        view = LineView(BuiltDocument(self._lines), id="dialog-text")
+        view.can_focus = False
+        yield Vertical(view, Input(compact=True, id="dialog-input", placeholder=self.WORD), id="dialog")
+
+    def on_mount(self) -> None:
+        """Type at once."""
+        self.query_one(Input).focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Enter was pressed."""
+        event.stop()
+        self.action_confirm()
+
+    def action_confirm(self) -> None:
+        """Delete it, if the word stands there."""
+        if self.query_one(Input).value.strip().lower() == self.WORD:
+            self.dismiss(True)
+        else:
+            self.notify(f"Nothing was deleted: type '{self.WORD}', or press esc.", timeout=4, markup=False)

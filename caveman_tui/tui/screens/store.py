@@ -1,23 +1,33 @@
 """The recovery store: every original that was replaced, its bytes, and one key to get it back."""
 
 import asyncio
+import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
+import msgspec
 from textual import work
 from textual.binding import BindingType
 from textual.containers import Container
 
-from caveman_tui.ccr import Record, Recovered, StoreError, StoreMissing, StoreStats, open_store
-from caveman_tui.traffic import store_rows
+from caveman_tui import places
+from caveman_tui.ccr import TOOLSCHEMA, CheckReport, Record, Recovered, StoreError, StoreMissing, StoreStats, open_store
+from caveman_tui.core.catalog_diff import CatalogDiff, diff_catalogs
+from caveman_tui.core.json_spans import JsonRefused
+from caveman_tui.core.policy import Level
+from caveman_tui.core.shrink import shrink_catalog
+from caveman_tui.traffic import format, store_rows
 from caveman_tui.traffic.body_text import BodyDocument, indented
-from caveman_tui.traffic.lines import BLANK, BuiltDocument, Line, Role, Span, line, wrap
+from caveman_tui.traffic.diff_lines import diff_lines
+from caveman_tui.traffic.lines import BLANK, BuiltDocument, Document, Line, Role, Span, line, message, wrap
+from caveman_tui.traffic.private_file import new_private
 from caveman_tui.traffic.safe_text import safe
 from caveman_tui.traffic.status_line import Part
 from caveman_tui.tui import keys
 from caveman_tui.tui.keys import Key
 from caveman_tui.tui.screens.base import BaseScreen
+from caveman_tui.tui.screens.dialog import DeleteDialog
 from caveman_tui.tui.widgets.info_line import InfoLine
 from caveman_tui.tui.widgets.key_footer import KeyFooter
 from caveman_tui.tui.widgets.line_view import LineView
@@ -25,7 +35,9 @@ from caveman_tui.tui.widgets.prompt_line import PromptLine
 from caveman_tui.tui.widgets.row_list import RowList
 
 _SEARCH = "search"
+_RECOVER_TO = "recover to"
 _ROWS_AT_MOST = 2_000
+_PROGRESS_EACH = 50
 
 
 class StoreList(RowList):
@@ -77,6 +89,11 @@ class StoreScreen(BaseScreen):
         self._path = path
         self._text = ""
         self._recovered: dict[str, Path] = {}
+        self._wanted: Record | None = None
+        """What is to be recovered to the place that is being typed."""
+        self._with_diff = False
+        self._checking = threading.Event()
+        """Set while all hashes are checked; cleared, the check ends."""
 
     def content(self) -> list[Any]:
         """Status, list, facts and preview."""
@@ -99,14 +116,21 @@ class StoreScreen(BaseScreen):
 
     def key_applies(self, key: Key) -> bool:
         """An empty list has nothing to recover."""
-        if key.id in ("store.recover", "store.copy", "list.open", "store.search"):
-            return bool(self.query_one(StoreList).records)
+        current = self.query_one(StoreList).current
+        if key.id == "store.diff":
+            return current is not None and current.content_type == TOOLSCHEMA
+        if key.id == "store.delete":
+            return current is not None and not current.is_object
+        if key.id in ("store.recover", "store.recover-to", "store.copy", "list.open", "store.search", "store.check"):
+            return current is not None
         return True
 
     def action_back(self) -> None:
-        """First out of a search or the preview, then to the screen before."""
+        """First out of a running check, the preview or a search, then to the screen before."""
         rows = self.query_one(StoreList)
-        if self.focused is not rows and rows.records:
+        if self._checking.is_set():
+            self._checking.clear()
+        elif self.focused is not rows and rows.records:
             rows.focus()
         elif self._text:
             self._text = ""
@@ -128,6 +152,50 @@ class StoreScreen(BaseScreen):
         if record is not None:
             self.caveman.recover(record.handle, done=lambda path: self._recovered.__setitem__(record.handle, path))
 
+    def action_recover_to(self) -> None:
+        """Ask where to, and write the original there."""
+        record = self.query_one(StoreList).current
+        if record is not None:
+            self._wanted = record
+            suffix = "json" if record.content_type == TOOLSCHEMA else "txt"
+            self.prompt.open(_RECOVER_TO, str(places.recovered_dir() / f"{record.handle}.{suffix}"), "a new file; ~ is your home")
+
+    def action_diff(self) -> None:
+        """What shrinking makes of the catalog, or the catalog again."""
+        record = self.query_one(StoreList).current
+        if record is None or record.content_type != TOOLSCHEMA:
+            self.notify("Only tool catalogs have a shrunk form to compare with.", timeout=4, markup=False)
+            return
+        self._with_diff = not self._with_diff
+        self._preview()
+
+    def action_check(self) -> None:
+        """Compare every original with its hash, or give that up."""
+        if self._checking.is_set():
+            self._checking.clear()
+        else:
+            self._check()
+
+    def action_delete(self) -> None:
+        """Ask, with the bytes it frees, and delete the original."""
+        record = self.query_one(StoreList).current
+        if record is None:
+            return
+        if record.is_object:
+            self.notify("This is a session object of another tool: delete it with the tool that wrote it.", markup=False)
+            return
+        text = (
+            f"{record.handle}, {record.content_type}, stored {store_rows.stored_at(record)} UTC.",
+            f"It frees {format.exact(record.original_bytes)} bytes of the budget, and cannot be undone: a request that names this handle "
+            "can then no longer be traced back to its original.",
+        )
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self._delete(record.handle)
+
+        self.app.push_screen(DeleteDialog("Delete this original for good?", text), answered)
+
     def action_copy(self) -> None:
         """Send the recovered file's path, or the handle, to the clipboard."""
         record = self.query_one(StoreList).current
@@ -145,7 +213,12 @@ class StoreScreen(BaseScreen):
         self.query_one("#store-preview", LineView).focus()
 
     def on_prompt_line_accepted(self, event: PromptLine.Accepted) -> None:
-        """Search the store."""
+        """Search the store, or write to the place that was typed."""
+        if event.purpose == _RECOVER_TO:
+            self.query_one(StoreList).focus()
+            if self._wanted is not None and event.text.strip():
+                self._recover_to(self._wanted.handle, event.text.strip())
+            return
         if event.purpose != _SEARCH:
             super().on_prompt_line_accepted(event)
             return
@@ -155,7 +228,7 @@ class StoreScreen(BaseScreen):
 
     def on_prompt_line_closed(self, event: PromptLine.Closed) -> None:
         """Back to the list."""
-        if event.purpose != _SEARCH:
+        if event.purpose not in (_SEARCH, _RECOVER_TO):
             super().on_prompt_line_closed(event)
             return
         self.query_one(StoreList).focus()
@@ -200,8 +273,71 @@ class StoreScreen(BaseScreen):
         current = self.query_one(StoreList).current
         if current is None or current.handle != record.handle:
             return
-        document = await asyncio.to_thread(lambda: BodyDocument(indented(recovered.original) or recovered.original))
-        preview.show(document)
+        level = self._level_of(recovered) if self._with_diff and record.content_type == TOOLSCHEMA else None
+        preview.show(await asyncio.to_thread(_document, recovered.original, level))
+
+    def _level_of(self, recovered: Recovered) -> Level:
+        """The level at which it was stored, as far as its metadata or an exchange tells; else the one that is set now."""
+        known = _stored_level(recovered.metadata)
+        if known is not None:
+            return known
+        log = self.caveman.traffic_log
+        used = (tools.level for exchange in log for tools in exchange.tools if tools.handle == recovered.record.handle)
+        return next(used, log.settings.level)
+
+    @work(group="recover", exit_on_error=False)
+    async def _recover_to(self, handle: str, place: str) -> None:
+        try:
+            path = await asyncio.to_thread(_write_to, self._path, handle, place)
+        except StoreError as error:
+            self.notify(sentence(error), title="Not recovered", severity="error", timeout=10, markup=False)
+            return
+        except (OSError, RuntimeError) as error:
+            why = "something is there, and it was not touched" if isinstance(error, FileExistsError) else str(error)
+            self.notify(f"{place}: {why}. R asks again.", title="Not recovered", severity="error", timeout=10, markup=False)
+            return
+        self._recovered[handle] = path
+        self.notify(f"{path}", title="Recovered, hash checked", timeout=10, markup=False)
+
+    @work(group="store-delete", exit_on_error=False)
+    async def _delete(self, handle: str) -> None:
+        try:
+            freed = await asyncio.to_thread(_remove, self._path, handle)
+        except StoreError as error:
+            self.notify(sentence(error), title="Not deleted", severity="error", timeout=10, markup=False)
+            return
+        self.notify(f"{format.exact(freed)} bytes are free again for other originals.", title=f"Deleted {handle}", timeout=8, markup=False)
+        self._load()
+
+    @work(group="store-check", exclusive=True, exit_on_error=False)
+    async def _check(self) -> None:
+        loop = asyncio.get_running_loop()
+        status = self.query_one("#store-status", InfoLine)
+        self._checking.set()
+
+        def progress(done: int, of: int) -> None:
+            if not self._checking.is_set():
+                raise _GivenUp
+            if done % _PROGRESS_EACH == 0:
+                says = f"checking {done:,} of {of:,} hashes, esc ends it"
+                loop.call_soon_threadsafe(status.show, [Part(0, (Span(says, Role.ACCENT),))])
+
+        try:
+            report = await asyncio.to_thread(_check_all, self._path, progress)
+        except _GivenUp:
+            self.notify("The check was ended before it was through.", timeout=4, markup=False)
+        except StoreError as error:
+            self.notify(sentence(error), title="Not checked", severity="error", timeout=10, markup=False)
+        else:
+            severity: Literal["information", "error"] = "information" if report.sound else "error"
+            self.notify(_found(report), title=_verdict(report), severity=severity, timeout=15, markup=False)
+        finally:
+            self._checking.clear()
+        self._load()
+
+    def on_unmount(self) -> None:
+        """A check that still runs ends."""
+        self._checking.clear()
 
     def _say_empty(self, build: Callable[[int], list[Line]]) -> None:
         self.query_one(StoreList).show(())
@@ -220,6 +356,74 @@ def _read(path: Path | None, text: str) -> tuple[StoreStats, tuple[Record, ...]]
 def _get(path: Path | None, handle: str) -> Recovered:
     with open_store(path, create=False) as store:
         return store.get(handle)
+
+
+def _document(original: bytes, level: Level | None) -> Document:
+    """The original to read or, with a level, its difference to what shrinking makes of it."""
+    if level is None:
+        return BodyDocument(indented(original) or original)
+    try:
+        diff = diff_catalogs(original, shrink_catalog(original, level=level).after)
+    except JsonRefused as refused:
+        return message(f"This can't be compared: it is no JSON document in UTF-8 ({refused.code}).")
+    return BuiltDocument(lambda width: _with_level(diff, level, width))
+
+
+def _with_level(diff: CatalogDiff, level: Level, width: int) -> list[Line]:
+    head = f"Against its shrunk form, level {level.value}, as this version shrinks it; d shows the original."
+    return [*(line(part, Role.MUTED) for part in wrap(head, width)), *diff_lines(diff, width)]
+
+
+def _stored_level(metadata: bytes) -> Level | None:
+    """Level in the metadata that our library writes; other tools write what they like."""
+    try:
+        return msgspec.json.decode(metadata, type=_Metadata).level
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+
+
+class _Metadata(msgspec.Struct):
+    level: Level | None = None
+
+
+class _GivenUp(Exception):
+    """A person ended the check."""
+
+
+def _write_to(path: Path | None, handle: str, place: str) -> Path:
+    recovered = _get(path, handle)
+    target = Path(place).expanduser().absolute()
+    if target.is_dir():
+        suffix = "json" if recovered.original[:1] in (b"{", b"[") else "txt"
+        target = target / f"{recovered.record.handle}.{suffix}"
+    with new_private(target) as file:
+        file.write(recovered.original)
+    return target
+
+
+def _remove(path: Path | None, handle: str) -> int:
+    with open_store(path, create=False) as store:
+        return store.delete(handle)
+
+
+def _check_all(path: Path | None, progress: Callable[[int, int], object]) -> CheckReport:
+    with open_store(path, create=False) as store:
+        return store.check(progress)
+
+
+def _verdict(report: CheckReport) -> str:
+    if report.sound:
+        return f"All {report.checked:,} can be recovered"
+    return f"{len(report.damaged):,} of {report.checked:,} are damaged"
+
+
+def _found(report: CheckReport) -> str:
+    says = [f"{damage.what}." for damage in report.damaged[:5]] + [f"The file: {problem}." for problem in report.file_problems[:2]]
+    if len(report.damaged) > 5:
+        says.append(f"And {len(report.damaged) - 5:,} more; 'caveman-tui ccr check' names all.")
+    if report.unverified:
+        says.append(f"{format.plural(len(report.unverified), 'session object')} can't be checked: stored shorter than the original.")
+    return " ".join(says) or "Every hash fits."
 
 
 def sentence(error: StoreError) -> str:
