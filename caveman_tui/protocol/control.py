@@ -23,6 +23,7 @@ from typing import Literal
 
 import msgspec
 
+from caveman_tui.core.pauses import PauseStatistics
 from caveman_tui.core.policy import Level, LoopTtlMode, ShrinkMode
 from caveman_tui.protocol.events import Settings
 from caveman_tui.protocol.exchanges import Exchange
@@ -188,6 +189,8 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
     requests: int = 0
     markers_refused: bool = False
     tools_refused: bool = False
+    pauses: PauseStatistics = PauseStatistics()
+    """Of all its exchanges that this worker has seen."""
 
 
 class ConversationList(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ from caveman_tui.core.policy import Dialect, LoopTtlMode, Policy, ShrinkMode
 from caveman_tui.protocol.control import Conversation, PinChange
 from caveman_tui.protocol.events import Settings
 from caveman_tui.proxy.identity import Identity, identify
+from caveman_tui.proxy.pause_book import PauseBook
 from caveman_tui.proxy.pins import Pin, PinFile, pack
 
 PIN_SECONDS = 3600.0
@@ -48,6 +49,7 @@ class Conversations:
         self._saving: asyncio.Task[None] | None = None
         self._saved_badly = False
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="pins")
+        self.pauses = PauseBook()
         self.problem = ""
         """What was wrong with the file at the start, empty where nothing was."""
         if file is not None:
@@ -127,12 +129,12 @@ class Conversations:
         pin.excluded_tools = settings.excluded_tools
         pin.shrinker, pin.pinned_at, pin.tools_refused = self._shrinker, now, False
         self._save_later()
-        return _shown(pin)
+        return self._shown(pin)
 
     def list(self) -> tuple[Conversation, ...]:
         """All conversations in memory, the one with the last request first."""
         self._forget(self._clock())
-        return tuple(_shown(pin) for pin in reversed(self._pins.values()))
+        return tuple(self._shown(pin) for pin in reversed(self._pins.values()))
 
     async def close(self) -> None:
         """Write what isn't written yet."""
@@ -188,16 +190,16 @@ class Conversations:
                 self._on_problem(f"{self._file.path} could not be written ({error.strerror or error})")
             self._saved_badly = True
 
-
-def _shown(pin: Pin) -> Conversation:
-    pinned = pin.shrink is not None
-    return Conversation(
-        id=pin.conversation,
-        shrink=pin.shrink,
-        level=pin.level if pinned else None,
-        pinned_at=pin.pinned_at,
-        last_request_at=pin.last_request_at or None,
-        requests=pin.requests,
-        markers_refused=pin.markers_refused,
-        tools_refused=pin.tools_refused,
-    )
+    def _shown(self, pin: Pin) -> Conversation:
+        pinned = pin.shrink is not None
+        return Conversation(
+            id=pin.conversation,
+            shrink=pin.shrink,
+            level=pin.level if pinned else None,
+            pinned_at=pin.pinned_at,
+            last_request_at=pin.last_request_at or None,
+            requests=pin.requests,
+            markers_refused=pin.markers_refused,
+            tools_refused=pin.tools_refused,
+            pauses=self.pauses.of(pin.conversation),
+        )

@@ -359,10 +359,16 @@ class _Exchange:
                 self.recording.warn(
                     "usage-unread", f"usage could not be read from the response: {tee.trouble}", "the response passed as it came"
                 )
-        self.recording.finish(outcome, received, note)
+        pause = self._pause_note()
+        self.recording.finish(outcome, received, note or pause)
         if self.tee is not None and self.answer is not None and (kept := self.tee.kept) is not None:
             shown = headers.shown_raw(self.answer.raw_headers)
             self.recording.keep(self.shared.log.keep_response, kept, self.tee.content_encoding, shown)
+
+    def _pause_note(self) -> str:
+        """What the pause before this exchange cost; a second end of it is told nowhere, and counts nowhere."""
+        exchange = None if self.recording.finished else self.shared.log.exchange(self.recording.id)
+        return self.shared.conversations.pauses.take(exchange) if exchange else ""
 
     def _end_early(self) -> None:
         """The client hung up, or the worker is being stopped. Without an await, so that a cancelled task gets it done.
