@@ -51,6 +51,6 @@ class PauseBook:
         self._statistics.move_to_end(exchange.conversation)
         for remembered in (self._statistics, self._last):
             while len(remembered) > _LIMIT:
-                remembered.popitem(last=False)  # type: ignore[attr-defined]
+                remembered.popitem(last=False)
         pause = pause_between(before, turn) if before is not None else None
         return pause_note(pause) if pause is not None else ""
