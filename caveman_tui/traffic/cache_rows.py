@@ -71,19 +71,13 @@ def name(exchange: Exchange) -> str:
 
 def detail(state: CacheState, now: float, width: int, zone: tzinfo | None) -> list[Line]:
     """One conversation in full: what is cached and how long still, why the last miss happened, the last pauses."""
-    lines = [
-        *_pairs(width, ("conversation", one_line(state.last.conversation)), ("agent", one_line(state.last.agent))),
-        *_pairs(width, ("model", one_line(state.last.model)), ("last request", _last(state, now, zone))),
-        BLANK,
-        line("CACHED NOW, AS FAR AS WE KNOW", Role.HEADING),
-        *_cached(state, now, width),
-        BLANK,
-        line("LAST MISS", Role.HEADING),
-        *_miss(state.miss, width, zone),
-        BLANK,
-        line("LAST PAUSES", Role.HEADING),
-    ]
+    lines = [line("CACHED NOW, AS FAR AS WE KNOW", Role.HEADING), *_cached(state, now, width)]
+    lines += [BLANK, line("LAST MISS", Role.HEADING), *_miss(state.miss, width, zone)]
+    lines += [BLANK, line("LAST PAUSES", Role.HEADING)]
     lines += [_pause(pause, zone) for pause in state.pauses] or [line("None of a minute or more.", Role.MUTED)]
+    lines += [BLANK, line("CONVERSATION", Role.HEADING)]
+    lines += _pairs(width, ("id", one_line(state.last.conversation)), ("agent", one_line(state.last.agent)))
+    lines += _pairs(width, ("model", one_line(state.last.model)), ("last request", _last(state, now, zone)))
     return lines
 
 
@@ -156,7 +150,7 @@ def _cached(state: CacheState, now: float, width: int) -> list[Line]:
     for entry in state.entries:
         lines += _entry(entry, now, width)
     if not state.entries:
-        size = (Span(f"{format.exact(state.prefix)} tokens", Role.STRONG), Span(f" {Label.PROVIDER.value}", Role.MUTED))
+        size = (Span(f"{format.exact(state.prefix)} tokens", Role.STRONG), Span(f" ({Label.PROVIDER.value})", Role.MUTED))
         words = "read by the last request. The requests carry no markers with a lifetime, so how long it lives is unknown."
         return [size, *(line(part, Role.MUTED) for part in wrap(words, width))]
     return lines
@@ -165,12 +159,12 @@ def _cached(state: CacheState, now: float, width: int) -> list[Line]:
 def _entry(entry: CachedPrefix, now: float, width: int) -> list[Line]:
     left, whole = entry.left(now), LIFETIMES[entry.ttl]
     time = f"{countdown(left)} left" if left > 0 else f"lapsed {format.duration(-left * 1000)} ago"
-    spans = [Span(f"{_NAMES[entry.ttl]:<10}", Role.STRONG), Span(f"{time:<13}", _left_role(left))]
-    if width >= 10 + 13 + 1 + _BAR:
-        spans.append(Span(" "))
-        full = max(0, min(_BAR, round(_BAR * left / whole))) or (1 if left > 0 else 0)
+    spans = [Span(f"{_NAMES[entry.ttl]:<11}", Role.STRONG), Span(time, _left_role(left))]
+    if left > 0 and width >= 11 + len(time) + 2 + _BAR:
+        spans.append(Span("  "))
+        full = max(1, min(_BAR, round(_BAR * left / whole)))
         spans += [Span("█" * full, _left_role(left)), Span("░" * (_BAR - full), Role.MUTED)]
-    tokens = f"{format.exact(entry.tokens)} tokens {Label.PROVIDER.value}" if entry.tokens is not None else "length unknown"
+    tokens = f"{format.exact(entry.tokens)} tokens ({Label.PROVIDER.value})" if entry.tokens is not None else "length unknown"
     place = f"up to {one_line(entry.pointer)}" if entry.pointer else "up to the automatic marker"
     if columns_of(tokens) + 2 + columns_of(place) + 2 <= width:
         return [tuple(spans), (Span(f"  {tokens}"), Span(f"  {place}", Role.MUTED))]
@@ -186,7 +180,7 @@ def _miss(miss: Miss | None, width: int, zone: tzinfo | None) -> list[Line]:
     read = f"{format.exact(miss.read)} tokens were read"
     if miss.cached is not None:
         read = f"{format.exact(miss.cached)} tokens were cached, {format.exact(miss.read)} of them read"
-    lines += [line(part, Role.MUTED) for part in wrap(f"{read} {Label.PROVIDER.value}; exchange {one_line(miss.exchange)}", width)]
+    lines += [line(part, Role.MUTED) for part in wrap(f"{read} ({Label.PROVIDER.value}); exchange {one_line(miss.exchange)}", width)]
     return lines
 
 

@@ -33,6 +33,7 @@ from caveman_tui.tui import failures, keys
 from caveman_tui.tui.ascii import AsciiFilter
 from caveman_tui.tui.commands import KeyCommands
 from caveman_tui.tui.screens.base import BaseScreen
+from caveman_tui.tui.screens.cache import CacheScreen
 from caveman_tui.tui.screens.dialog import ForceDialog, QuitDialog
 from caveman_tui.tui.screens.help import HelpScreen
 from caveman_tui.tui.screens.store import StoreScreen, sentence
@@ -168,6 +169,10 @@ class CavemanApp(App[int]):
         if done is not None:
             done(path)
 
+    def now(self) -> float:
+        """Seconds since the epoch."""
+        return self._clock()
+
     def store_path(self) -> Path | None:
         """The worker's store, None (the shared default) before that is known."""
         return Path(self.traffic_log.store.path) if self.traffic_log.store.path else None
@@ -190,6 +195,11 @@ class CavemanApp(App[int]):
         """Open the store."""
         if not isinstance(self.screen, StoreScreen):
             self.push_screen(StoreScreen(self.store_path()))
+
+    def action_cache(self) -> None:
+        """Open the cache."""
+        if not isinstance(self.screen, CacheScreen):
+            self.push_screen(CacheScreen())
 
     def action_copy_selection(self) -> None:
         """Copy what is selected, or say how to select."""

@@ -36,6 +36,7 @@ TABLE: tuple[Key, ...] = (
     Key("app.quit", "app", "ctrl+q", "leave", "quit", "Leave the screen; asks whether the worker stays.", 92, priority=True),
     Key("app.store", "app", "o", "store", "originals", "Open the recovery store with every original that was replaced.", 50),
     Key("app.copy", "app", "ctrl+c", "copy_selection", "copy selection", "Send the selected text to the clipboard."),
+    Key("app.cache", "app", "C", "cache", "cache", "What the provider's cache holds, how long still, why it was last missed.", 51),
     Key("settings.shrink", "app", "s", "cycle_shrink", "shrink mode", "Tool shrinking off, measure or apply, for new conversations.", 60),
     Key("settings.level", "app", "L", "cycle_level", "shrink level", "How much text shrinking may drop: careful, standard, terse."),
     Key("settings.ttl", "app", "t", "toggle_ttl", "loop ttl", "Loop TTL: apply or off. It changes cache markers only.", 61),
@@ -99,6 +100,18 @@ TABLE: tuple[Key, ...] = (
     Key("list.down", "list", "j,down", "move(1)", "down", "One row down.", palette=False),
     Key("list.up", "list", "k,up", "move(-1)", "up", "One row up.", palette=False),
     Key("list.page-down", "list", "pagedown,ctrl+d", "page(1)", "page down", "One page down.", palette=False),
+    # The cache
+    Key("cache.back", "cache", "escape", "back", "back", "Back to where you came from; first out of the detail.", 10),
+    Key(
+        "cache.newest",
+        "cache",
+        "e",
+        "open_newest",
+        "newest request",
+        "Open the conversation's newest request; enter opens the one that missed.",
+        20,
+    ),
+    Key("cache.conversation", "cache", "c", "only_conversation", "its exchanges", "Back to the list, with this conversation only.", 25),
     Key("list.page-up", "list", "pageup,ctrl+u", "page(-1)", "page up", "One page up.", palette=False),
     Key("list.first", "list", "g,home", "first", "first", "The first row.", palette=False),
     Key("list.last", "list", "G,end", "last", "last", "The last row; the traffic list follows again.", palette=False),
@@ -148,6 +161,8 @@ TITLES: dict[str, str] = {
     "traffic": "Traffic list",
     "exchange": "Exchange",
     "tabs": "Tabs of an exchange (on the list too)",
+    ("app", "cache", "list"),
+    ("app", "cache", "text"),
     "store": "Store",
     "store-list": "Store, on the list",
     "help": "Help",
@@ -164,6 +179,7 @@ TITLES: dict[str, str] = {
 def bindings(context: str) -> list[Binding]:
     """Textual bindings of one context."""
     return [
+    "cache": "Cache",
         Binding(key.keys, key.action, key.description, show=False, priority=key.priority, tooltip=key.tooltip, id=key.id)
         for key in TABLE
         if key.context == context

@@ -7,6 +7,7 @@ import msgspec
 
 from caveman_tui.core.cache_markers import Marker, Violation
 from caveman_tui.core.policy import ClientKind, Level
+from caveman_tui.core.prefix_digests import MessagesPoint, PrefixDigests
 from caveman_tui.core.reasons import reason
 from caveman_tui.core.usage import Usage
 from caveman_tui.protocol.control import (
@@ -131,6 +132,14 @@ def summary(*, applied: bool, level: Level = Level.STANDARD) -> ToolsSummary:
     )
 
 
+def prefix(messages: int, *, changed_at: int = 10_000, name: str = "a") -> PrefixDigests:
+    """The digests of a request with so many messages; from `changed_at` on they are others."""
+    points = tuple(
+        MessagesPoint(count=count, digest=f"{name}{count:03d}{'x' if count >= changed_at else ''}") for count in range(messages, 0, -1)
+    )
+    return PrefixDigests(tools="t1", system="s1", points=points)
+
+
 def system(index: int, ttl: str = "1h") -> Marker:
     """A marker on a system block."""
     return Marker(pointer=f"/system/{index}", section="system", ttl=ttl, block_type="text", block_index=len(_pairs()) + index)
@@ -228,6 +237,7 @@ class Story:
             "markers_after": after,
             "marker_edits": edits,
             "tools": (summary(applied=applied),),
+            "prefix": prefix(number + 1),
             "reasons": (*reasons, reason("tools-shrunk" if applied else "tools-measured")),
             "ttfb_ms": 640.0 + 37 * number,
             "duration_ms": 2100.0 + 410 * number,
@@ -333,4 +343,16 @@ def story() -> Story:
     s.step(7, 30, 64_800, 0.97, edit="loop")
     open_one = s.step(5, 32, 66_000, 0.97, edit="loop")
     open_one.state, open_one.usage, open_one.duration_ms, open_one.response_bytes = "responding", None, None, 1800
+    return s
+
+
+def story_of_misses() -> Story:
+    """The morning, and after it requests that miss the cache for one reason each."""
+    s = story()
+    s.exchanges.pop()
+    nightly = {"conversation": NIGHTLY, "session": NIGHTLY, "model": SONNET, "client_kind": MACHINE}
+    s.step(20, 8, 23_900, 0.31, edit="headless", applied=False, prefix=prefix(9, changed_at=3), **nightly)
+    writer = {"conversation": "a41d7c02-5b1e-4a77-9c2e-0d6f1b2a3c4d", "model": OPUS}
+    s.step(30, 2, 31_000, 0.0, edit="", prefix=prefix(3, name="b"), **writer)
+    s.step(9, 4, 33_500, 0.0, edit="loop", applied=False, prefix=msgspec.structs.replace(prefix(5, name="b"), tools="t2"), **writer)
     return s

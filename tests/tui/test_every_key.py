@@ -19,6 +19,7 @@ from caveman_tui.traffic.outline import Group
 from caveman_tui.traffic.view import SortKey
 from caveman_tui.tui import keys
 from caveman_tui.tui.app import CavemanApp
+from caveman_tui.tui.screens.cache import CacheList, CacheScreen
 from caveman_tui.tui.screens.dialog import ForceDialog, QuitDialog
 from caveman_tui.tui.screens.exchange import ExchangeScreen
 from caveman_tui.tui.screens.help import HelpScreen
@@ -475,6 +476,33 @@ async def _(p: Person) -> None:
         store.put(b"third", content_type="text", compressor="squeeze", tokens_before=0, tokens_after=0)
     await p.press("u")
     assert len(p.app.screen.query_one(StoreList).records) == 3
+
+
+@scenario("app.cache", "cache.back")
+async def _(p: Person) -> None:
+    await p.press("C")
+    assert p.shows(CacheScreen)
+    await p.press("C")
+    assert len(p.app.screen_stack) == 3
+    await p.press("tab", "escape")
+    assert p.shows(CacheScreen) and isinstance(p.app.focused, CacheList)
+    await p.press("escape")
+    assert p.shows(TrafficScreen)
+
+
+@scenario("cache.newest")
+async def _(p: Person) -> None:
+    await p.press("C", "enter")
+    assert p.shows(ExchangeScreen) and p.pane.exchange is not None and p.pane.exchange.id == "5f0c-20"
+    await p.press("escape", "e")
+    assert p.shows(ExchangeScreen) and p.pane.exchange is not None and p.pane.exchange.id == "5f0c-26"
+
+
+@scenario("cache.conversation")
+async def _(p: Person) -> None:
+    await p.press("C", "j", "c")
+    assert p.shows(TrafficScreen)
+    assert {row.conversation[:4] for row in p.app.traffic_view.rows} == {"c0de"}
 
 
 @scenario("list.down", "list.up", "list.page-down", "list.page-up", "list.first", "list.last")

@@ -9,6 +9,7 @@ from caveman_tui.traffic.lines import plain
 from caveman_tui.tui import keys
 from caveman_tui.tui.app import CavemanApp
 from caveman_tui.tui.help_text import help_lines
+from caveman_tui.tui.screens.cache import CacheScreen
 from caveman_tui.tui.screens.dialog import ForceDialog, QuitDialog
 from caveman_tui.tui.screens.exchange import ExchangeScreen
 from caveman_tui.tui.screens.help import HelpScreen
@@ -24,6 +25,7 @@ CLASSES = (
     TrafficScreen,
     ExchangeScreen,
     StoreScreen,
+    CacheScreen,
     HelpScreen,
     QuitDialog,
     ForceDialog,

@@ -9,7 +9,7 @@ from caveman_tui.ccr import open_store
 from caveman_tui.protocol.events import ExchangeStarted
 from tests.tui.conftest import SIZES, Snap
 from tests.tui.fake_source import FakeSource
-from tests.tui.session import story
+from tests.tui.session import story, story_of_misses
 
 Size = tuple[int, int]
 sizes = pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
@@ -179,6 +179,26 @@ def _refusing(path: Path, *, create: bool) -> object:
         return open_store(path, create=create)
     except StoreCorrupt as error:
         raise StoreCorrupt(error.what.replace(str(path.absolute()), "/home/dana/.caveman/ccr.db"), error.todo) from error
+
+
+@sizes
+def test_cache(snap: Snap, source: FakeSource, size: Size) -> None:
+    source.listing = story_of_misses().exchanges
+    assert snap("cache", source, size, ["C", "j"])
+
+
+def test_cache_side_by_side(snap: Snap, source: FakeSource) -> None:
+    assert snap("cache", source, (160, 40), ["C"])
+
+
+@sizes
+def test_cache_without_lifetimes(snap: Snap, source: FakeSource, size: Size) -> None:
+    assert snap("cache-openai", source, size, ["C", "j"])
+
+
+@sizes
+def test_cache_empty(snap: Snap, empty_source: FakeSource, size: Size) -> None:
+    assert snap("cache-empty", empty_source, size, ["C"])
 
 
 @sizes

@@ -21,7 +21,7 @@ from caveman_tui.tui.widgets.key_footer import KeyFooter
 from caveman_tui.tui.widgets.line_view import LineView
 from caveman_tui.tui.widgets.row_list import RowList
 
-_SIDE_BY_SIDE_FROM = 110
+_SIDE_BY_SIDE_FROM = 140
 _TICK_SECONDS = 1.0
 
 
@@ -101,10 +101,10 @@ class CacheScreen(BaseScreen):
         return state.last if state else None
 
     def key_applies(self, key: Key) -> bool:
-        """An empty list has nothing to open."""
+        """An empty list has nothing to open, and this is the cache."""
         if key.id in ("list.open", "cache.newest", "cache.conversation"):
             return bool(self.query_one(CacheList).states)
-        return True
+        return key.id != "app.cache"
 
     def traffic_changed(self, changes: Changes, change: ViewChange) -> None:
         """Bring the states up to date."""
