@@ -7,7 +7,7 @@ import msgspec
 
 from caveman_tui.core.cache_markers import Marker, Violation, find_markers, find_violations
 from caveman_tui.core.edits import Edit, EditKind, apply_edits
-from caveman_tui.core.json_spans import JsonDocument, JsonRefused, parse_value
+from caveman_tui.core.json_spans import JsonDocument, JsonRefused, Span, parse_value
 from caveman_tui.core.json_tree import Path, json_pointer
 from caveman_tui.core.loop_ttl import plan_loop_ttl
 from caveman_tui.core.marker_edits import RepeatedKey, marker_edit
@@ -265,7 +265,48 @@ class _Draft:
         body = apply_edits(self._document.body, edits)
         if not edits:
             return body, self._before
-        return body, find_markers(parse_value(body)) if _has_markers(self._dialect) else ()
+        return body, find_markers(_value_after(self._document, edits, body)) if _has_markers(self._dialect) else ()
+
+
+def _value_after(document: JsonDocument, edits: tuple[Edit, ...], body: bytes) -> Any:
+    """The value of `body`, which is the document with these edits made.
+
+    Only the members of the root, or items of theirs, that edits lie in are parsed again: all other bytes are the same, and parsing
+    is most of what a large body costs.
+    """
+    root = document.value
+    members = document.members_of(document.root) if isinstance(root, dict) else None
+    if members is None or members.repeats:
+        return parse_value(body)
+    value = dict(root)
+    parts: dict[Span, tuple[str, int | None]] = {}
+    for edit in edits:
+        key = next((key for key, span in members.spans.items() if _lies_in(edit, span)), None)
+        if key is None:
+            return parse_value(body)
+        span, index = members.spans[key], None
+        if isinstance(root[key], list):
+            items = document.items_of(span)
+            index = next((index for index, item in enumerate(items) if _lies_in(edit, item)), None)
+            span = span if index is None else items[index]
+        parts[span] = (key, index)
+    for span, (key, index) in parts.items():
+        part = parse_value(body[_moved(span.start, edits) : _moved(span.end, edits)])
+        if index is None:
+            value[key] = part
+        else:
+            value[key] = [*value[key][:index], part, *value[key][index + 1 :]]
+    return value
+
+
+def _lies_in(edit: Edit, span: Span) -> bool:
+    """Whether an edit changes what stands in the span; what is inserted right before it does not."""
+    return span.start <= edit.start and span.start < edit.end <= span.end
+
+
+def _moved(position: int, edits: tuple[Edit, ...]) -> int:
+    """Where a position of the body as it came, inside no edit, is after them."""
+    return position + sum(len(edit.after) - (edit.end - edit.start) for edit in edits if edit.end <= position)
 
 
 def _why_markers_stay(body: bytes, dialect: Dialect, policy: Policy) -> str:
