@@ -6,6 +6,7 @@
 Token counts here are inferred, of the document as a provider sees it: indentation that it never sees is no saving.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,13 +17,15 @@ from caveman_tui import __version__
 from caveman_tui.ccr import COMPRESSOR, TOOLSCHEMA, Store, StoreError, open_store
 from caveman_tui.core.catalog import find_tools
 from caveman_tui.core.json_spans import JsonRefused
+from caveman_tui.core.json_tree import json_text
 from caveman_tui.core.policy import Level
 from caveman_tui.core.selection_profile import SelectionProfile, selection_profile
-from caveman_tui.core.shrink import SHRINKER_VERSION, shrink_catalog
-from caveman_tui.core.shrink.model import ShrunkCatalog
-from caveman_tui.core.tokens import count_json_tokens
+from caveman_tui.core.shrink import SHRINKER_VERSION, explain_tool, shrink_catalog
+from caveman_tui.core.shrink.model import ShrunkCatalog, ShrunkTool
+from caveman_tui.core.tokens import count_json_tokens, minify
 
 __all__ = [
+    "Dropped",
     "Level",
     "LintReport",
     "LintedTool",
@@ -87,6 +90,15 @@ class ShrinkResult(msgspec.Struct, frozen=True, kw_only=True):
         return self.report.recovery_handle
 
 
+class Dropped(msgspec.Struct, frozen=True, kw_only=True):
+    """How much of one kind shrinking takes from a tool."""
+
+    kind: str
+    """What it was recognised as (`repetition`, `return-shape` …), `annotations` for metadata of schemas, `layout` for white space."""
+    characters: int
+    """Of the tool's minified JSON."""
+
+
 class LintedTool(msgspec.Struct, frozen=True, kw_only=True):
     """What shrinking would take from one tool."""
 
@@ -95,6 +107,8 @@ class LintedTool(msgspec.Struct, frozen=True, kw_only=True):
     tokens_after: int
     ratio: float
     excluded: bool = False
+    dropped: tuple[Dropped, ...] = ()
+    """What goes, the largest kind first."""
 
 
 class LintReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -191,9 +205,17 @@ def lint(data: bytes, *, level: Level = Level.STANDARD, exclude: tuple[str, ...]
     tools = []
     for tool in measured.catalog.tools:
         before = count_json_tokens(tool.before)
-        after = before if measured.note or tool.after == tool.before else count_json_tokens(tool.after)
+        shrunk = not measured.note and tool.after != tool.before
+        after = count_json_tokens(tool.after) if shrunk else before
         tools.append(
-            LintedTool(name=tool.name, tokens_before=before, tokens_after=after, ratio=_ratio(before, after), excluded=tool.excluded)
+            LintedTool(
+                name=tool.name,
+                tokens_before=before,
+                tokens_after=after,
+                ratio=_ratio(before, after),
+                excluded=tool.excluded,
+                dropped=_dropped(tool, level) if shrunk else (),
+            )
         )
     tools.sort(key=lambda tool: (tool.tokens_after - tool.tokens_before, tool.name))
     return LintReport(
@@ -204,6 +226,28 @@ def lint(data: bytes, *, level: Level = Level.STANDARD, exclude: tuple[str, ...]
         level=level,
         note=measured.note,
     )
+
+
+def _dropped(tool: ShrunkTool, level: Level) -> tuple[Dropped, ...]:
+    """What is missing from `tool`, by kind; the kinds add up to the whole difference."""
+    missing = len(minify(tool.before).decode()) - len(minify(tool.after).decode())
+    kinds: Counter[str] = Counter()
+    for description in explain_tool(tool, level):
+        lost = _json_length(description.before) - _json_length(description.after)
+        text = Counter({unit.kind: 0 for unit in description.units if not unit.kept})
+        for unit in description.units:
+            if not unit.kept:
+                text[unit.kind] += _json_length(description.before[unit.start : unit.end])
+        kinds += text
+        kinds["layout"] += lost - text.total()
+        missing -= lost
+    kinds["annotations"] += missing
+    found = [Dropped(kind=kind, characters=characters) for kind, characters in kinds.items() if characters > 0]
+    return tuple(sorted(found, key=lambda dropped: (-dropped.characters, dropped.kind)))
+
+
+def _json_length(text: str) -> int:
+    return len(json_text(text)) - 2
 
 
 class _Measured(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,12 +3,15 @@
 import click
 
 from caveman_tui.catalogs import LintReport, StoreUnavailable, lint, shrink
+from caveman_tui.cli._explain import explained
 from caveman_tui.cli._input import json_line, note, read_input, write_bytes, write_json
 from caveman_tui.cli._store import store_option
 from caveman_tui.core.json_spans import JsonRefused
 from caveman_tui.core.json_tree import parse_json
 from caveman_tui.core.policy import Level
 from caveman_tui.core.shrink.catalog import NOTES
+
+_KINDS_SHOWN = 3
 
 _level_option = click.option(
     "--level",
@@ -19,14 +22,18 @@ _level_option = click.option(
     "'terse' keeps the first sentence of a description and every sentence with a constraint, and nothing else.",
 )
 _exclude_option = click.option("--exclude", metavar="NAME", multiple=True, help="Leave this tool as it is. May be given several times.")
+_explain_option = click.option(
+    "--explain", is_flag=True, help="Say of each stretch of each description whether it is kept ('+') or dropped ('-'), and why."
+)
 
 
 @click.command("shrink")
 @click.argument("source", metavar="[FILE|-]", default="-")
 @_level_option
 @_exclude_option
+@_explain_option
 @store_option
-def shrink_command(source: str, level: str, exclude: tuple[str, ...], store: str | None) -> None:
+def shrink_command(source: str, level: str, exclude: tuple[str, ...], explain: bool, store: str | None) -> None:
     """Shrink a tool catalog: the same tools with less text.
 
     Takes MCP, OpenAI, Anthropic and Gemini shapes, whole request bodies and JSON-RPC answers. Names, types, enums, required lists,
@@ -35,7 +42,7 @@ def shrink_command(source: str, level: str, exclude: tuple[str, ...], store: str
 
     The catalog goes to standard output, one line of JSON with the report to standard error. Where the input is malformed or the store
     cannot be used, the original goes to standard output, the reason to standard error, and the exit code is 0: the command can stand
-    in a pipe. Token counts are inferred.
+    in a pipe. Token counts are inferred. With --explain the decisions stand before the report.
 
     \b
     Examples:
@@ -45,6 +52,9 @@ def shrink_command(source: str, level: str, exclude: tuple[str, ...], store: str
     data = read_input(source)
     output, line = _shrunk(data, Level(level), exclude, store)
     write_bytes(output)
+    if explain:
+        for told in explained(data, Level(level), exclude):
+            note(told)
     note(line)
 
 
@@ -52,8 +62,10 @@ def shrink_command(source: str, level: str, exclude: tuple[str, ...], store: str
 @click.argument("source", metavar="FILE")
 @_level_option
 @_exclude_option
+@_explain_option
+@click.option("--tool", "only", metavar="NAME", multiple=True, help="With --explain: only this tool. May be given several times.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def lint_command(source: str, level: str, exclude: tuple[str, ...], as_json: bool) -> None:
+def lint_command(source: str, level: str, exclude: tuple[str, ...], explain: bool, only: tuple[str, ...], as_json: bool) -> None:
     """Show what shrinking would take from each tool of a catalog.
 
     Tools that would lose most come first. Nothing is changed or stored. Counts are inferred (o200k), of the catalog as a provider sees
@@ -64,6 +76,9 @@ def lint_command(source: str, level: str, exclude: tuple[str, ...], as_json: boo
         parse_json(data)
     except JsonRefused as refused:
         raise click.ClickException(f"{source} cannot be read as a catalog: {NOTES[refused.code]}.") from None
+    if explain:
+        write_bytes("".join(f"{line}\n" for line in explained(data, Level(level), exclude, only)).encode())
+        return
     report = lint(data, level=Level(level), exclude=exclude)
     if as_json:
         write_json(report)
@@ -102,13 +117,15 @@ def _print_table(report: LintReport) -> None:
         Column("after", right=True, drop=2),
         Column("saved", right=True),
         Column("", right=True),
-        Column("", drop=1),
+        Column("what goes, in characters", drop=3),
     )
     rows = [
         (
             one_line(tool.name) or "(no name)",
             *numbers(tool.tokens_before, tool.tokens_after, tool.ratio),
-            "excluded" if tool.excluded else "",
+            "excluded"
+            if tool.excluded
+            else ", ".join(f"{kind.kind} {format.exact(kind.characters)}" for kind in tool.dropped[:_KINDS_SHOWN]),
         )
         for tool in report.tools
     ]

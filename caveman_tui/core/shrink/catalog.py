@@ -21,7 +21,7 @@ NOTES = {
 """Why a document is left alone, by the code of JsonRefused."""
 
 _REMEMBERED_CATALOGS = 8
-_LARGEST_REMEMBERED = 1 << 20
+_LARGEST_REMEMBERED = 1 << 21
 """Bytes of the largest document that is remembered; with the number of documents this bounds the memory."""
 
 

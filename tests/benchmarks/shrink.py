@@ -1,0 +1,82 @@
+"""How long shrinking takes against reading and writing the same bytes: `python -m tests.benchmarks.shrink [FILE...]`.
+
+Cold is the first time a process sees a catalog, repeated every later time. Both are processor time, best of the rounds, of one array
+of all tools: of the files given, or of the demo's own catalogs repeated with other names until there are 400 kB.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from caveman_tui.core.catalog import find_tools
+from caveman_tui.core.policy import Level
+from caveman_tui.core.shrink import catalog as remembered_catalogs
+from caveman_tui.core.shrink import shrink_catalog
+from caveman_tui.core.shrink import tool as remembered_tools
+from caveman_tui.demo import catalogs
+
+_LEAST_BYTES = 400_000
+_ROUNDS = 5
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*", type=Path, help="catalogs of any shape")
+    files = parser.parse_args().files
+    data = _joined([file.read_bytes() for file in files]) if files else _repeated([path.read_bytes() for path in _demo_files()])
+    baseline = _best(lambda: json.dumps(json.loads(data)))
+    print(f"{len(data):,} bytes, {len(find_tools(data)):,} tools; json.loads + json.dumps: {baseline * 1e3:.1f} ms\n")
+    print("| level | cold, ms | times json | repeated, ms | times json |")
+    print("|---|---|---|---|---|")
+    for level in Level:
+        cold = _best(lambda level=level: shrink_catalog(data, level=level), before=_forget)  # type: ignore[misc]
+        repeated = _best(lambda level=level: shrink_catalog(data, level=level))  # type: ignore[misc]
+        print(f"| {level} | {cold * 1e3:.0f} | {cold / baseline:.1f} | {repeated * 1e3:.3f} | {repeated / baseline:.4f} |")
+
+
+def _forget() -> None:
+    remembered_catalogs._shrink_remembered.cache_clear()
+    remembered_tools._shrink_remembered.cache_clear()
+
+
+def _best(work: Callable[[], object], before: Callable[[], None] = lambda: None) -> float:
+    times = []
+    for _ in range(_ROUNDS):
+        before()
+        start = time.process_time()
+        work()
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+def _demo_files() -> list[Path]:
+    return sorted(Path(catalogs.__path__[0]).glob("*.json"))
+
+
+def _tools(document: bytes) -> list[bytes]:
+    return [document[tool.start : tool.end] for tool in find_tools(document)]
+
+
+def _joined(documents: list[bytes]) -> bytes:
+    return b"[" + b",".join(tool for document in documents for tool in _tools(document)) + b"]"
+
+
+def _repeated(documents: list[bytes]) -> bytes:
+    """Tools under other names are other tools: none is remembered from its twin."""
+    tools: list[bytes] = []
+    copy = 0
+    while sum(map(len, tools)) < _LEAST_BYTES:
+        for tool in (tool for document in documents for tool in _tools(document)):
+            tree = json.loads(tool)
+            named = tree["function"] if isinstance(tree.get("function"), dict) else tree
+            named["name"] = f"{named['name']}_{copy}"
+            tools.append(json.dumps(tree, ensure_ascii=False).encode())
+        copy += 1
+    return b"[" + b",".join(tools) + b"]"
+
+
+if __name__ == "__main__":
+    main()
