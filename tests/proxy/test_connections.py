@@ -1,15 +1,19 @@
 """Connections to the provider: reuse, one clean retry, proxies, certificates."""
 
 import asyncio
+import socket
 import ssl
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from multidict import CIMultiDict
 
 from caveman_tui.config import WorkerConfig
 from caveman_tui.protocol.control import Upstream
 from caveman_tui.proxy import trust, upstream
+from caveman_tui.proxy.routes import Route
 from caveman_tui.proxy.upstream import ProviderClient, UpstreamProblem
 from tests.proxy.conftest import Bench, StartBench
 from tests.proxy.provider import Exchange, RawProvider
@@ -200,3 +204,25 @@ def test_an_authority_file_that_cannot_be_used_is_named(tmp_path: Path, content:
         file.write_text(content)
     with pytest.raises(trust.TrustProblem, match=r"NODE_EXTRA_CA_CERTS is .*ca\.pem"):
         trust.tls_context({"NODE_EXTRA_CA_CERTS": str(file)})
+
+
+async def test_a_connection_that_died_while_the_machine_slept_is_given_up_soon() -> None:
+    """Nobody tells a sleeper that its connections are gone: without limits of its own TCP goes on for a quarter of an hour."""
+
+    async def answer(exchange: Exchange) -> None:
+        await exchange.begin_stream()
+        await exchange.closed_by_peer()
+
+    async with RawProvider(answer) as provider:
+        target = Upstream(name="a", base_url=provider.url, dialect="anthropic")
+        client = ProviderClient(WorkerConfig(upstreams=(target,)))
+        response = await client.send("GET", Route(upstream=target, target="/", dialect=None), CIMultiDict(), None)
+        assert response.connection is not None and response.connection.transport is not None
+        connection = response.connection.transport.get_extra_info("socket")
+        assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+        assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        if sys.platform == "linux":
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == upstream.UNANSWERED_SECONDS * 1000
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == upstream.UNANSWERED_SECONDS
+        response.close()
+        await client.close()

@@ -1,7 +1,10 @@
 """Starting, stopping, and what the worker says of itself."""
 
 import asyncio
+import json
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -181,3 +184,13 @@ async def test_what_is_set_for_a_client_decides_and_is_the_sign(start_bench: Sta
     assert bench.exchange.client_kind == ClientKind(headless=True, sign="claude-cli set to headless: yes", overridden=True)
     await bench.post(MESSAGES, b'{"model":"m"}', "User-Agent: other/1 (external, sdk-py)")
     assert bench.exchange.client_kind == ClientKind(headless=True, sign="sdk-py")
+
+
+@pytest.mark.skipif(not has_unix_sockets(), reason="this system has no Unix sockets")
+def test_an_upgrade_of_the_package_changes_nothing_under_a_running_worker() -> None:
+    """All of ours that it will need, and the tokenizer, is imported at the start, so it never mixes two versions."""
+    done = subprocess.run([sys.executable, "-m", "tests.proxy.exercised_worker"], capture_output=True, timeout=60, check=False)
+    assert done.stderr == b""
+    told = json.loads(done.stdout)
+    assert (told["exchanges"], told["edited"]) == (5, True)
+    assert [name for name in told["late"] if not name.startswith("encodings.")] == []
