@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from caveman_tui.core.amounts import Label
 from caveman_tui.core.policy import Level
@@ -35,6 +36,33 @@ class ToolRow:
         return (self.bytes_before - self.bytes_after) / self.bytes_before if self.bytes_before else 0.0
 
 
+class ToolOrder(StrEnum):
+    """What the rows are ordered by."""
+
+    SENT = "sent"
+    """As they stand in the request."""
+    SIZE = "size"
+    SAVED = "saved"
+    RATIO = "ratio"
+    NAME = "name"
+
+
+def arranged(rows: Sequence[ToolRow], order: ToolOrder, *, only_changed: bool) -> list[ToolRow]:
+    """The rows to show, the largest first (names from A); rows that are alike stay as they were sent."""
+    chosen = [row for row in rows if row.bytes_before != row.bytes_after or not only_changed]
+    match order:
+        case ToolOrder.SENT:
+            return chosen
+        case ToolOrder.SIZE:
+            return sorted(chosen, key=lambda row: -row.bytes_before)
+        case ToolOrder.SAVED:
+            return sorted(chosen, key=lambda row: row.bytes_after - row.bytes_before)
+        case ToolOrder.RATIO:
+            return sorted(chosen, key=lambda row: -row.ratio)
+        case ToolOrder.NAME:
+            return sorted(chosen, key=lambda row: row.tool.name.casefold())
+
+
 def tool_rows(catalogs: Sequence[CatalogDetail]) -> list[ToolRow]:
     """The tools of these catalogs in their order."""
     return [ToolRow(tool, _size(tool.before), _size(tool.after)) for catalog in catalogs for tool in catalog.tools]
@@ -50,19 +78,28 @@ def summary(exchange: Exchange, width: int) -> list[Line]:
     return lines
 
 
-def header(rows: Sequence[ToolRow], width: int) -> Line:
-    """Column titles over the rows."""
+def header(rows: Sequence[ToolRow], width: int, order: ToolOrder = ToolOrder.SENT, *, only_changed: bool = False) -> Line:
+    """Column titles over the rows; the one that they are ordered by is marked, and that some are left out is said."""
     name, bar = _widths(rows, width)
-    spans = [Span(f"   {'TOOL':<{name}}", Role.HEADING), Span("  " + "BEFORE".rjust(_COUNT_WIDTH), Role.HEADING)]
-    spans.append(Span(" " + "AFTER".rjust(_COUNT_WIDTH), Role.HEADING))
-    spans.append(Span(" " + "RATIO".rjust(_RATIO_WIDTH), Role.HEADING))
+    tool = "TOOL↓" if order is ToolOrder.NAME else "TOOL"
+    spans = [Span(f"   {fit(f'{tool} (changed)' if only_changed else tool, name)}", Role.HEADING)]
+    for title, width_of, by in (
+        ("BEFORE", _COUNT_WIDTH, ToolOrder.SIZE),
+        ("AFTER", _COUNT_WIDTH, ToolOrder.SAVED),
+        ("RATIO", _RATIO_WIDTH, ToolOrder.RATIO),
+    ):
+        shown = "SAVED↓" if order is by is ToolOrder.SAVED else f"{title}↓" if order is by else title
+        spans.append(Span((" " if title != "BEFORE" else "  ") + shown.rjust(width_of), Role.HEADING))
     if bar:
         spans.append(Span("  KEPT", Role.HEADING))
     return tuple(spans)
 
 
-def row_line(rows: Sequence[ToolRow], index: int, width: int) -> Line:
-    """One tool: sign, name, tokens (or bytes) before and after, ratio, and a bar of kept and dropped to a common scale."""
+def row_line(rows: Sequence[ToolRow], index: int, width: int, excluded: frozenset[str] = frozenset()) -> Line:
+    """One tool: sign, name, tokens (or bytes) before and after, ratio, and a bar of kept and dropped to a common scale.
+
+    `x` marks one of the `excluded`, which new conversations send as they come.
+    """
     name, bar = _widths(rows, width)
     row = rows[index]
     tool = row.tool
@@ -70,7 +107,7 @@ def row_line(rows: Sequence[ToolRow], index: int, width: int) -> Line:
     counted = tool.tokens_before is not None and tool.tokens_after is not None
     before = format.count(tool.tokens_before) if counted else format.size(row.bytes_before)
     after = format.count(tool.tokens_after) if counted else format.size(row.bytes_after)
-    sign = "~" if changed else "="
+    sign = "x" if tool.name in excluded else "~" if changed else "="
     text = one_line(tool.name) or format.UNKNOWN
     spans = [
         Span(f" {sign} ", Role.REMOVED if changed else Role.MUTED),
@@ -84,13 +121,18 @@ def row_line(rows: Sequence[ToolRow], index: int, width: int) -> Line:
     return tuple(spans)
 
 
-def tool_text(row: ToolRow, level: Level, width: int) -> list[Line]:
+def tool_text(row: ToolRow, level: Level, width: int, excluded: frozenset[str] = frozenset()) -> list[Line]:
     """One tool in full: each description with what was kept (blank) and dropped (`-`, with the reason), then its JSON after."""
     tool = row.tool
     lines: list[Line] = [line(part, Role.STRONG) for part in _indent_wrap(one_line(tool.name), width)]
     lines += [line(part, Role.MUTED) for part in wrap(_counts(row), width)]
     if tool.excluded:
-        lines.append(line("Excluded: never shrunk.", Role.MUTED))
+        lines.append(line("Excluded here: it went out as it came.", Role.MUTED))
+    if tool.name in excluded and not tool.excluded:
+        words = "Excluded for new conversations: they send it as it comes. This one keeps what it began with."
+        lines += [(Span("x ", Role.WARN), Span(part)) for part in wrap(words, width - 2)]
+    elif tool.excluded and tool.name not in excluded:
+        lines += [line(part, Role.MUTED) for part in wrap("No longer excluded; new conversations shrink it again.", width)]
     descriptions = explain_tool(_shrunk(tool), level)
     for description in descriptions:
         lines += [BLANK, *_description(description, width)]
