@@ -41,7 +41,7 @@ def demo_command(headless: bool, as_json: bool, speed: float, level: str, store:
     from caveman_tui.tui.app import run_screen
 
     with _played(speed, level, where) as record:
-        code = run_screen(Path(record.socket) if record.socket else None, record)
+        code = run_screen(Path(record.socket) if record.socket else None, record, worker_ends=True)
     raise SystemExit(code)
 
 

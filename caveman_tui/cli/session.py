@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import os
 import signal
 import sys
@@ -22,6 +23,7 @@ from caveman_tui.protocol.discovery import WorkerRecord, clear, is_alive, read_r
 from caveman_tui.traffic.source import SourceError
 
 _STOP_SECONDS = 20.0
+_SWITCH_SECONDS = 0.0005
 
 
 def _screen_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -43,6 +45,7 @@ def run_command(options: WorkerOptions, ascii_only: bool, no_mouse: bool, light:
     The worker is a process of its own and outlives the screen. One that already runs on the port is used as it is.
     """
     _require_terminal()
+    _check_keys(options.config())
     config = options.worker_config()
     started: StartedWorker | None = None
     record = find_worker(config.port) if config.port else None
@@ -79,6 +82,7 @@ def attach_command(socket: Path | None, port: int | None, ascii_only: bool, no_m
     """Open a screen on a running worker, found by itself or by its control SOCKET."""
     _require_terminal()
     config = _config()
+    _check_keys(config)
     where: Path | WorkerRecord
     if socket is None:
         where = the_worker(port, config.port)
@@ -127,6 +131,8 @@ def _like(dead: WorkerRecord, options: WorkerOptions) -> WorkerOptions:
 async def _serve(config: WorkerConfig) -> int:
     from caveman_tui.proxy.worker import StartProblem, Worker
 
+    # A thread that shrinks a catalog in Python would otherwise keep the streams waiting for 5 ms at each of their steps.
+    sys.setswitchinterval(_SWITCH_SECONDS)
     worker = Worker(config)
     try:
         await worker.start()
@@ -149,9 +155,19 @@ async def _serve(config: WorkerConfig) -> int:
     url = f"http://127.0.0.1:{worker.port}"
     note(f"caveman-tui listens on {url} (process {os.getpid()}). Connect a client with:")
     note(f"  export ANTHROPIC_BASE_URL={url} ENABLE_TOOL_SEARCH=true")
+    _collect_rarely()
     await worker.wait()
     await worker.stop()
     return 0
+
+
+def _collect_rarely() -> None:
+    """Let the garbage collector leave alone what is loaded by now, and come after many objects more: parsing one large request makes
+    as many as would call for several full collections, and each of them holds every stream up.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 def _why_not_started(code: str, said: str, port: int) -> str:
@@ -189,8 +205,23 @@ def _open_screen(where: Path | WorkerRecord, config: Config, *, ascii_only: bool
 
     socket, record = (where, None) if isinstance(where, Path) else (Path(where.socket) if where.socket else None, where)
     return run_screen(
-        socket, record, ascii_only=ascii_only or config.ascii, mouse=config.mouse and not no_mouse, light=light or config.theme == "light"
+        socket,
+        record,
+        ascii_only=ascii_only or config.ascii,
+        mouse=config.mouse and not no_mouse,
+        light=light or config.theme == "light",
+        keymap=config.keys,
     )
+
+
+def _check_keys(config: Config) -> None:
+    """Before anything is started: keys of the config file that can't be are an error that says which and why."""
+    from caveman_tui.tui.keymap import KeysRefused, remapped
+
+    try:
+        remapped(config.keys)
+    except KeysRefused as refused:
+        raise click.UsageError(f"{places.config_file()}: keys: {refused}") from refused
 
 
 def _tell_about_running(record: WorkerRecord, options: WorkerOptions) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import tzinfo
 from pathlib import Path
 from typing import ClassVar
@@ -23,6 +23,8 @@ from caveman_tui.protocol.discovery import WorkerRecord
 from caveman_tui.protocol.exchanges import Exchange
 from caveman_tui.traffic import format
 from caveman_tui.traffic.control import WorkerClient
+from caveman_tui.traffic.exports import Export, FormatName
+from caveman_tui.traffic.exports.saving import NothingExported, save
 from caveman_tui.traffic.feed import DRAIN_SECONDS, Arrived, Feed, FeedMessage, Link, LinkChanged, Loaded
 from caveman_tui.traffic.log import Changes, TrafficLog
 from caveman_tui.traffic.private_file import write_private
@@ -32,9 +34,11 @@ from caveman_tui.traffic.view import TrafficView, ViewChange
 from caveman_tui.tui import failures, keys
 from caveman_tui.tui.ascii import AsciiFilter
 from caveman_tui.tui.commands import KeyCommands
+from caveman_tui.tui.keymap import remapped
 from caveman_tui.tui.screens.base import BaseScreen
 from caveman_tui.tui.screens.cache import CacheScreen
 from caveman_tui.tui.screens.dialog import ForceDialog, QuitDialog
+from caveman_tui.tui.screens.export_dialog import ExportDialog
 from caveman_tui.tui.screens.help import HelpScreen
 from caveman_tui.tui.screens.store import StoreScreen, sentence
 from caveman_tui.tui.screens.traffic import TrafficScreen
@@ -77,10 +81,16 @@ class CavemanApp(App[int]):
         ascii_only: bool = False,
         mouse: bool = True,
         light: bool = False,
+        keymap: Mapping[str, str] | None = None,
+        worker_ends: bool = False,
         drain_seconds: float = DRAIN_SECONDS,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """`zone` None is the machine's own time zone; `clock` gives seconds since the epoch."""
+        """`zone` None is the machine's own time zone; `clock` gives seconds since the epoch.
+
+        `keymap` gives keys of a person's own, see `keymap.remapped`; raises KeysRefused. With `worker_ends` the worker ends with the
+        screen anyway, so leaving asks nothing.
+        """
         super().__init__()
         self.source = source
         self.zone = zone
@@ -89,6 +99,9 @@ class CavemanApp(App[int]):
         self.link = Link.CONNECTING
         self.link_reason = ""
         self.animation_level = "none"
+        self.key_table = remapped(keymap or {})
+        self.set_keymap({key.id: key.keys for key in self.key_table if key.id in (keymap or {})})
+        self._worker_ends = worker_ends
         self._clock = clock
         self._mouse_on = mouse
         self._feed = Feed(source, lambda content: self.post_message(FeedEvent(content)), drain_seconds=drain_seconds, pause=pause)
@@ -172,6 +185,48 @@ class CavemanApp(App[int]):
     def now(self) -> float:
         """Seconds since the epoch."""
         return self._clock()
+
+    def ask_export(self, exchanges: Sequence[Exchange], what: str) -> None:
+        """Ask as what to export `exchanges`, oldest first, and do it. `what` names them."""
+        if not exchanges:
+            self.notify("There is nothing to export.", timeout=3, markup=False)
+            return
+
+        def answered(answer: tuple[FormatName, bool] | None) -> None:
+            if answer is not None:
+                self._export(exchanges, *answer)
+
+        self.push_screen(ExportDialog(what), answered)
+
+    @work(group="export", exit_on_error=False)
+    async def _export(self, exchanges: Sequence[Exchange], name: FormatName, with_bodies: bool) -> None:
+        export = Export(name, with_bodies=with_bodies)
+        try:
+            path = await save(export, self.source, exchanges, places.exports_dir(), at=self._clock())
+        except (NothingExported, SourceError, OSError) as error:
+            self.notify(f"{error}", title="Not exported", severity="error", timeout=10, markup=False)
+            return
+        self.notify(" ".join((f"{path}", *export.remarks)), title=f"Exported as {name.value}", timeout=12, markup=False)
+
+    @work(group="export", exit_on_error=False)
+    async def copy_curl(self, exchange: Exchange) -> None:
+        """Send the request as a curl command to the clipboard, or write it to a file where it is too large for that."""
+        export = Export(FormatName.CURL)
+        try:
+            command = b"".join([piece async for piece in export.pieces(self.source, [exchange])])
+        except SourceError as error:
+            self.notify(f"{error}", title="Not copied", severity="error", timeout=10, markup=False)
+            return
+        if not export.entries:
+            self.notify(" ".join(export.remarks), title="Not copied", severity="error", timeout=10, markup=False)
+            return
+        if export.remarks:
+            self.notify(" ".join(export.remarks), title="curl", timeout=8, markup=False)
+        text = command.decode("utf-8", "surrogateescape")
+        if len(text) > _CLIPBOARD_CHARACTERS:
+            self._export([exchange], FormatName.CURL, False)
+        else:
+            self.send_to_clipboard(text)
 
     def store_path(self) -> Path | None:
         """The worker's store, None (the shared default) before that is known."""
@@ -281,10 +336,10 @@ class CavemanApp(App[int]):
         self.push_screen(ForceDialog("Force this conversation now?", text, "force.cancel"), answered)
 
     def action_leave(self) -> None:
-        """Ask whether the worker stays; without a worker just leave."""
+        """Ask whether the worker stays; where there is none, or it ends anyway, just leave."""
         if isinstance(self.screen, QuitDialog):
             return
-        if self.link is not Link.LIVE:
+        if self.link is not Link.LIVE or self._worker_ends:
             self.exit(0)
             return
         last = self.traffic_log.last_activity
@@ -381,22 +436,32 @@ def _recover(path: Path | None, handle: str) -> Path:
 
 
 def run_screen(
-    socket: Path | None, record: WorkerRecord | None, *, ascii_only: bool = False, mouse: bool = True, light: bool = False
+    socket: Path | None,
+    record: WorkerRecord | None,
+    *,
+    ascii_only: bool = False,
+    mouse: bool = True,
+    light: bool = False,
+    keymap: Mapping[str, str] | None = None,
+    worker_ends: bool = False,
 ) -> int:
     """Show a worker until the person leaves; the exit code: 0, or 1 after a crash.
 
     The worker is reached over `socket`, or by its record where there are no sockets. It stays, unless the person asks for its end
     when leaving. A crash of the screen restores the terminal, prints what went wrong to standard error, and keeps the worker.
-    Raises ValueError where neither is given.
+    With `worker_ends` it is the caller's, who ends it afterwards, so leaving asks nothing. `keymap` gives keys of a person's own.
+    Raises ValueError where neither is given, and KeysRefused.
     """
     where = socket or record
     if where is None:
         raise ValueError("neither a control socket nor a worker's record was given")
-    return asyncio.run(_run(where, ascii_only=ascii_only, mouse=mouse, light=light))
 
+    async def run() -> int:
+        async with WorkerClient(where) as client:
+            app = CavemanApp(
+                client, clock=time.time, ascii_only=ascii_only, mouse=mouse, light=light, keymap=keymap, worker_ends=worker_ends
+            )
+            result = await app.run_async(mouse=mouse)
+        return app.return_code or result or 0
 
-async def _run(where: Path | WorkerRecord, *, ascii_only: bool, mouse: bool, light: bool) -> int:
-    async with WorkerClient(where) as client:
-        app = CavemanApp(client, clock=time.time, ascii_only=ascii_only, mouse=mouse, light=light)
-        result = await app.run_async(mouse=mouse)
-    return app.return_code or result or 0
+    return asyncio.run(run())

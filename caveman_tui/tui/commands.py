@@ -2,12 +2,16 @@
 
 from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import TYPE_CHECKING, cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.dom import DOMNode
 
 from caveman_tui.tui import keys
 from caveman_tui.tui.keys import Key
+
+if TYPE_CHECKING:
+    from caveman_tui.tui.app import CavemanApp
 
 
 class KeyCommands(Provider):
@@ -28,10 +32,11 @@ class KeyCommands(Provider):
 
     def _commands(self) -> list[tuple[Key, Callable[[], Awaitable[None]]]]:
         node: DOMNode = self.focused or self.screen
+        table = cast("CavemanApp", self.app).key_table
         found: list[tuple[Key, Callable[[], Awaitable[None]]]] = []
         for ancestor in node.ancestors_with_self:
             for context in str(getattr(ancestor, "KEY_CONTEXT", "")).split():
-                found += [(key, partial(self._run, key, ancestor)) for key in keys.keys_of(context) if key.palette]
+                found += [(key, partial(self._run, key, ancestor)) for key in keys.keys_of(table, context) if key.palette]
         return found
 
     async def _run(self, key: Key, node: DOMNode) -> None:

@@ -1,7 +1,11 @@
 """The help screen's text: what this is, how to connect a client, what the signs mean, and every key from the table."""
 
-from caveman_tui.traffic.lines import BLANK, Line, Role, Span, line, wrap
+from collections.abc import Sequence
+
+from caveman_tui.traffic.fit import columns_of
+from caveman_tui.traffic.lines import BLANK, Line, Role, Span, line, plain, wrap
 from caveman_tui.tui import keys
+from caveman_tui.tui.keys import Key
 
 _SIGNS = (
     ("✓", "done"),
@@ -17,8 +21,8 @@ _SIGNS = (
 _NAME_WIDTH = 16
 
 
-def help_lines(width: int, *, url: str, places: tuple[tuple[str, str], ...], policies: str) -> list[Line]:
-    """Everything, for a width. `places` are names and paths; `policies` says what is on."""
+def help_lines(width: int, *, url: str, places: tuple[tuple[str, str], ...], policies: str, table: Sequence[Key]) -> list[Line]:
+    """Everything, for a width. `places` are names and paths; `policies` says what is on; `table` holds the keys as they are now."""
     lines: list[Line] = [
         *_text(
             "caveman-tui runs a local proxy between your coding agent and its model, and shows each request as it passes: which "
@@ -53,8 +57,14 @@ def help_lines(width: int, *, url: str, places: tuple[tuple[str, str], ...], pol
     ]
     for context in keys.TITLES:
         lines += [BLANK, line(f"KEYS: {keys.TITLES[context].upper()}", Role.HEADING)]
-        for key in keys.keys_of(context):
-            lines += _pair(" ".join(keys.shown(name) for name in key.keys.split(",")), key.tooltip, width)
+        for key in keys.keys_of(table, context):
+            names = " ".join(keys.shown(name) for name in key.keys.split(","))
+            *above, last = _pair(names, key.tooltip, width)
+            if columns_of(plain(last)) + len(key.id) + 2 <= width:
+                last = (*last, Span(f"  {key.id}", Role.MUTED))
+            lines += [*above, last]
+    lines += [BLANK, line("KEYS OF YOUR OWN", Role.HEADING)]
+    lines += _text('Under [keys] in config.toml, with the names that stand behind the keys here: "traffic.pause" = "P,f5".', width)
     return lines
 
 

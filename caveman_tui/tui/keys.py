@@ -1,8 +1,11 @@
 """Every key of the screens in one table. Bindings, footer, help and command palette are made from it."""
 
+import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from textual.binding import Binding
+from textual.keys import KEY_NAME_REPLACEMENTS
 
 FORBIDDEN = frozenset({"ctrl+s", "ctrl+b", "ctrl+a", "ctrl+j", "ctrl+h", "ctrl+i", "ctrl+m"})
 """Owned by terminals and tmux."""
@@ -35,8 +38,8 @@ TABLE: tuple[Key, ...] = (
     Key("app.palette", "app", "ctrl+p", "command_palette", "commands", "Find any action by name.", 91, palette=False),
     Key("app.quit", "app", "ctrl+q", "leave", "quit", "Leave the screen; asks whether the worker stays.", 92, priority=True),
     Key("app.store", "app", "o", "store", "originals", "Open the recovery store with every original that was replaced.", 50),
-    Key("app.copy", "app", "ctrl+c", "copy_selection", "copy selection", "Send the selected text to the clipboard."),
     Key("app.cache", "app", "C", "cache", "cache", "What the provider's cache holds, how long still, why it was last missed.", 51),
+    Key("app.copy", "app", "ctrl+c", "copy_selection", "copy selection", "Send the selected text to the clipboard."),
     Key("settings.shrink", "app", "s", "cycle_shrink", "shrink mode", "Tool shrinking off, measure or apply, for new conversations.", 60),
     Key("settings.level", "app", "L", "cycle_level", "shrink level", "How much text shrinking may drop: careful, standard, terse."),
     Key("settings.ttl", "app", "t", "toggle_ttl", "loop ttl", "Loop TTL: apply or off. It changes cache markers only.", 61),
@@ -60,12 +63,17 @@ TABLE: tuple[Key, ...] = (
     Key("traffic.sort", "traffic", "S", "sort", "sort", "Sort by start, input, read share, tools ratio, first byte, duration."),
     Key("traffic.reverse", "traffic", "R", "reverse", "reverse", "Turn the order around."),
     Key("traffic.copy", "traffic", "y", "copy_connect", "copy export line", "Send the line that connects Claude Code to the clipboard", 40),
+    Key("traffic.export", "traffic", "e", "export", "export", "Write the marked rows, or else this one, to a new file.", 36),
+    Key("traffic.export-all", "traffic", "E", "export_all", "export all", "Write all that the list shows to a new file."),
+    Key("traffic.curl", "traffic", "Y", "copy_curl", "copy as curl", "Send this request as a curl command to the clipboard."),
     # One exchange
     Key("exchange.back", "exchange", "escape", "back", "back", "Back to the list.", 10),
     Key("exchange.next", "exchange", "right_square_bracket", "next(1)", "next", "The next exchange of the list.", 20),
     Key("exchange.previous", "exchange", "left_square_bracket", "next(-1)", "previous", "The exchange before it.", 21),
     Key("exchange.recover", "exchange", "r", "recover", "recover", "Write the original tools of this exchange to a new file.", 15),
     Key("exchange.copy", "exchange", "y", "copy", "copy handle", "Send the recovery handle, or else the id, to the clipboard."),
+    Key("exchange.export", "exchange", "e", "export", "export", "Write this exchange to a new file.", 36),
+    Key("exchange.curl", "exchange", "Y", "copy_curl", "copy as curl", "Send this request as a curl command to the clipboard.", 37),
     # Tabs of an exchange
     Key("tabs.next", "tabs", "l,right", "tab(1)", "next tab", "The next tab of the exchange.", 25, palette=False),
     Key("tabs.previous", "tabs", "h,left", "tab(-1)", "previous tab", "The tab before it.", palette=False),
@@ -79,11 +87,11 @@ TABLE: tuple[Key, ...] = (
     # The store
     Key("store.back", "store", "escape", "back", "back", "Back to where you came from; first out of a search.", 10),
     Key("store.recover", "store", "r", "recover", "recover", "Check the original's hash and write it to a new file.", 15),
-    Key("store.copy", "store", "y", "copy", "copy", "Send the recovered file's path, or else the handle, to the clipboard.", 20),
     Key("store.recover-to", "store", "R", "recover_to", "recover to", "The same, to a file that you name.", 16),
     Key("store.diff", "store", "d", "diff", "diff", "What shrinking drops from this catalog, or the catalog again.", 17),
     Key("store.check", "store", "v", "check", "check all", "Compare every original with its hash; nothing is changed.", 30),
     Key("store.delete", "store", "D", "delete", "delete", "Delete this original for good, after you typed that you mean it."),
+    Key("store.copy", "store", "y", "copy", "copy", "Send the recovered file's path, or else the handle, to the clipboard.", 20),
     Key(
         "store.search",
         "store-list",
@@ -94,12 +102,6 @@ TABLE: tuple[Key, ...] = (
         25,
     ),
     Key("store.reload", "store", "u", "reload", "reload", "Read the store again."),
-    # Help
-    Key("help.back", "help", "escape", "back", "back", "Back to where you came from.", 10),
-    # Any list
-    Key("list.down", "list", "j,down", "move(1)", "down", "One row down.", palette=False),
-    Key("list.up", "list", "k,up", "move(-1)", "up", "One row up.", palette=False),
-    Key("list.page-down", "list", "pagedown,ctrl+d", "page(1)", "page down", "One page down.", palette=False),
     # The cache
     Key("cache.back", "cache", "escape", "back", "back", "Back to where you came from; first out of the detail.", 10),
     Key(
@@ -112,6 +114,12 @@ TABLE: tuple[Key, ...] = (
         20,
     ),
     Key("cache.conversation", "cache", "c", "only_conversation", "its exchanges", "Back to the list, with this conversation only.", 25),
+    # Help
+    Key("help.back", "help", "escape", "back", "back", "Back to where you came from.", 10),
+    # Any list
+    Key("list.down", "list", "j,down", "move(1)", "down", "One row down.", palette=False),
+    Key("list.up", "list", "k,up", "move(-1)", "up", "One row up.", palette=False),
+    Key("list.page-down", "list", "pagedown,ctrl+d", "page(1)", "page down", "One page down.", palette=False),
     Key("list.page-up", "list", "pageup,ctrl+u", "page(-1)", "page up", "One page up.", palette=False),
     Key("list.first", "list", "g,home", "first", "first", "The first row.", palette=False),
     Key("list.last", "list", "G,end", "last", "last", "The last row; the traffic list follows again.", palette=False),
@@ -135,6 +143,14 @@ TABLE: tuple[Key, ...] = (
     Key("quit.cancel", "quit", "escape", "cancel", "stay", "Stay here.", 3, palette=False),
     Key("force.confirm", "force", "y", "confirm", "force", "Force it; the cached prefix is written again once.", 1, palette=False),
     Key("force.cancel", "force", "escape,n", "cancel", "leave it", "Leave the conversation as it is pinned.", 2, palette=False),
+    Key("export.curl", "export", "c", "format('curl')", "curl", "Commands for a shell, credentials as variables.", 1, palette=False),
+    Key("export.har", "export", "h", "format('har')", "HAR", "HTTP Archive 1.2, for browsers' tools.", 2, palette=False),
+    Key("export.jsonl", "export", "j", "format('jsonl')", "JSON lines", "A line each, for programs.", 3, palette=False),
+    Key("export.markdown", "export", "m", "format('markdown')", "Markdown", "A report for people.", 4, palette=False),
+    Key("export.bodies", "export", "b", "bodies", "bodies", "With requests and responses, or without.", 5, palette=False),
+    Key("export.cancel", "export", "escape", "cancel", "cancel", "Export nothing.", 6, palette=False),
+    Key("delete.confirm", "delete", "enter", "confirm", "delete", "Delete it, once the word stands there.", 1, palette=False),
+    Key("delete.cancel", "delete", "escape", "cancel", "keep it", "Leave the store as it is.", 2, palette=False),
     Key("quit.default", "quit", "enter", "default", "default", "The marked answer.", palette=False),
     Key("force.default", "force", "enter", "default", "default", "The marked answer.", palette=False),
     Key("prompt.close", "prompt", "escape", "close", "cancel", "Give up typing.", 1, palette=False),
@@ -147,11 +163,13 @@ FOCUS_PATHS: tuple[tuple[str, ...], ...] = (
     ("app", "exchange", "tabs", "list"),
     ("app", "store", "list", "store-list"),
     ("app", "store", "text"),
+    ("app", "cache", "list"),
+    ("app", "cache", "text"),
     ("app", "help", "text"),
-    Key("delete.confirm", "delete", "enter", "confirm", "delete", "Delete it, once the word stands there.", 1, palette=False),
-    Key("delete.cancel", "delete", "escape", "cancel", "keep it", "Leave the store as it is.", 2, palette=False),
     ("quit",),
     ("force",),
+    ("delete",),
+    ("export",),
     ("prompt",),
 )
 """Contexts whose keys hold at the same time, from the app to the focused widget; in one path no key may stand for two things."""
@@ -161,50 +179,47 @@ TITLES: dict[str, str] = {
     "traffic": "Traffic list",
     "exchange": "Exchange",
     "tabs": "Tabs of an exchange (on the list too)",
-    ("app", "cache", "list"),
-    ("app", "cache", "text"),
     "store": "Store",
     "store-list": "Store, on the list",
+    "cache": "Cache",
     "help": "Help",
     "list": "Any list",
     "text": "Any text",
     "body": "Bodies",
-    ("delete",),
     "prompt": "Filter and search line",
     "quit": "Leaving",
     "force": "Forcing a conversation",
+    "delete": "Deleting an original",
+    "export": "Exporting",
 }
 
 
 def bindings(context: str) -> list[Binding]:
     """Textual bindings of one context."""
     return [
-    "cache": "Cache",
         Binding(key.keys, key.action, key.description, show=False, priority=key.priority, tooltip=key.tooltip, id=key.id)
         for key in TABLE
         if key.context == context
     ]
 
 
-def keys_of(*contexts: str) -> list[Key]:
-    """The table's rows of these contexts, in its order."""
-    return [key for key in TABLE if key.context in contexts]
+def keys_of(table: Sequence[Key], *contexts: str) -> list[Key]:
+    """Rows of a table for these contexts, in its order."""
+    return [key for key in table if key.context in contexts]
 
-    "delete": "Deleting an original",
 
-_NAMES = {
-    "question_mark": "?",
-    "slash": "/",
-    "left_square_bracket": "[",
-    "right_square_bracket": "]",
-    "escape": "esc",
-    "pagedown": "pgdn",
-    "pageup": "pgup",
+PUNCTUATION: dict[str, str] = {
+    KEY_NAME_REPLACEMENTS.get(name, name): sign
+    for sign in map(chr, range(0x21, 0x7F))
+    if not sign.isalnum()
+    for name in (unicodedata.name(sign).lower().replace("-", "_").replace(" ", "_"),)
 }
+"""Textual's names of the signs on a keyboard: `question_mark` -> `?`."""
+_SHORT = {"escape": "esc", "pagedown": "pgdn", "pageup": "pgup"}
 
 
 def shown(name: str) -> str:
     """A key as footer and help spell it: `?`, `^p`, `esc`."""
-    if name.startswith("ctrl+"):
-        return "^" + name.removeprefix("ctrl+")
-    return _NAMES.get(name, name)
+    modifier, plus, base = name.rpartition("+")
+    base = PUNCTUATION.get(base) or _SHORT.get(base, base)
+    return f"^{base}" if modifier == "ctrl" else f"{modifier}{plus}{base}"

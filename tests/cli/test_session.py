@@ -269,16 +269,20 @@ def test_a_terminal_that_cannot_show_it_is_named(monkeypatch: pytest.MonkeyPatch
 
 def test_screen_options_come_from_the_flags_and_the_config_file(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[object, ...]] = []
+    keymaps: list[dict[str, str]] = []
 
-    def screen(socket: Path | None, record: WorkerRecord | None, *, ascii_only: bool, mouse: bool, light: bool) -> int:
+    def screen(
+        socket: Path | None, record: WorkerRecord | None, *, ascii_only: bool, mouse: bool, light: bool, keymap: dict[str, str]
+    ) -> int:
         asked.append((socket, record, ascii_only, mouse, light))
+        keymaps.append(keymap)
         return 0
 
     monkeypatch.setattr("caveman_tui.tui.app.run_screen", screen)
     monkeypatch.setattr(session, "_require_terminal", lambda: None)
     _, record = cli.serve("--port", "0")
     path = Path(record.socket)
-    places.config_file().write_text('theme = "light"\nmouse = false\n')
+    places.config_file().write_text('theme = "light"\nmouse = false\n[keys]\n"traffic.pause" = "P"\n')
     for arguments in ([], ["--ascii"], [str(path)]):
         assert CliRunner().invoke(main, ["attach", *arguments]).exit_code == 0
     places.config_file().unlink()
@@ -291,6 +295,17 @@ def test_screen_options_come_from_the_flags_and_the_config_file(cli: Any, monkey
         (path, record, False, False, True),
         (path, record, False, True, False),
     ]
+    assert keymaps == [{"traffic.pause": "P"}] * 3 + [{}] * 2
+
+
+def test_keys_that_cannot_be_are_said_before_anything_starts(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "_require_terminal", lambda: None)
+    monkeypatch.setattr(session, "start_worker", lambda _: pytest.fail("a worker was started"))
+    places.config_file().write_text('[keys]\n"traffic.pauze" = "P"\n')
+    for arguments in ([], ["attach"]):
+        result = CliRunner().invoke(main, arguments)
+        assert result.exit_code == 2 and "config.toml: keys: there is no action 'traffic.pauze'." in result.output
+        assert "Did you mean 'traffic.pause'?" in result.output
 
 
 IN_A_TERMINAL = """

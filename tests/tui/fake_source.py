@@ -10,6 +10,7 @@ from caveman_tui.config import ANTHROPIC, OPENAI
 from caveman_tui.core.policy import Level, LoopTtlMode, ShrinkMode
 from caveman_tui.protocol import events
 from caveman_tui.protocol.control import (
+    REDACTED,
     CatalogDetail,
     Conversation,
     ConversationList,
@@ -138,7 +139,7 @@ class FakeSource:
             exchange=next(exchange for exchange in self.listing if exchange.id == exchange_id),
             request_headers=(
                 HeaderField(name="Accept", value="application/json"),
-                HeaderField(name="X-Api-Key", value="(removed, 108 characters)"),
+                HeaderField(name="X-Api-Key", value=REDACTED),
                 HeaderField(name="anthropic-version", value="2023-06-01"),
                 HeaderField(
                     name="anthropic-beta", value="claude-code-20250219,extended-cache-ttl-2025-04-11,context-management-2025-06-27"
@@ -153,6 +154,7 @@ class FakeSource:
             ),
             header_edits=("content-length set to 143201, because the body was edited",),
             bodies=("request-before", "request-after", "response"),
+            url="https://api.anthropic.com/v1/messages?beta=true",
         )
 
     async def body(self, exchange_id: str, which: str) -> bytes:

@@ -402,3 +402,53 @@ async def test_a_check_of_all_hashes_can_be_given_up(source: FakeSource, make_ap
         go_on.set()
         await settle(pilot)
         assert isinstance(app.screen, StoreScreen) and "ended before it was through" in notices(app)
+
+
+async def test_keys_of_a_persons_own_work_and_are_shown_everywhere(source: FakeSource, make_app: MakeApp) -> None:
+    app = make_app(source, keymap={"traffic.pause": "P", "app.help": "!", "quit.keep": "w"})
+    async with app.run_test(size=(160, 36)) as pilot:
+        await settle(pilot)
+        for key, paused in (("p", False), ("P", True), ("P", False)):
+            await pilot.press(key)
+            await settle(pilot)
+            assert app.traffic_view.paused is paused
+        assert "P pause" in drawn(app) and "! help" in drawn(app)
+        await pilot.press("question_mark")
+        await settle(pilot)
+        assert isinstance(app.screen, TrafficScreen)
+        await pilot.press("!")
+        await settle(pilot)
+        document = app.screen.query_one("#help-text", LineView).document
+        text = "\n".join(plain(document.row(index)) for index in range(document.lay_out(100)))
+        assert "P               Let the list stand still" in text and "traffic.pause" in text
+        await pilot.press("ctrl+q")
+        await settle(pilot)
+        await pilot.press("w")
+        await settle(pilot)
+    assert app.return_value == 0
+
+
+async def test_leaving_asks_nothing_where_the_worker_ends_with_the_screen(source: FakeSource, make_app: MakeApp) -> None:
+    app = make_app(source, worker_ends=True)
+    async with app.run_test(size=(100, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("ctrl+q")
+        await settle(pilot)
+    assert app.return_value == 0 and "stop" not in source.calls
+
+
+async def test_an_export_that_fails_leaves_nothing_and_says_so(source: FakeSource, make_app: MakeApp) -> None:
+    app = make_app(source)
+    async with app.run_test(size=(100, 24)) as pilot:
+        await settle(pilot)
+        for key in ("e", "h"):
+            await pilot.press(key)
+            await settle(pilot)
+        assert "1 exchange left out: not ended yet" in notices(app)
+        source.break_off("It ended.")
+        await settle(pilot)
+        for key in ("E", "j", "Y"):
+            await pilot.press(key)
+            await settle(pilot)
+        assert "Not exported It ended." in notices(app) and "Not copied It ended." in notices(app)
+    assert list(places.exports_dir().iterdir()) == []

@@ -1,6 +1,7 @@
 """What each key does, by pressing it. There is a scenario for every row of the key table."""
 
 import asyncio
+import json
 import sqlite3
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -20,7 +21,7 @@ from caveman_tui.traffic.view import SortKey
 from caveman_tui.tui import keys
 from caveman_tui.tui.app import CavemanApp
 from caveman_tui.tui.screens.cache import CacheList, CacheScreen
-from caveman_tui.tui.screens.dialog import ForceDialog, QuitDialog
+from caveman_tui.tui.screens.dialog import DeleteDialog, ForceDialog, QuitDialog
 from caveman_tui.tui.screens.exchange import ExchangeScreen
 from caveman_tui.tui.screens.help import HelpScreen
 from caveman_tui.tui.screens.store import StoreList, StoreScreen
@@ -292,6 +293,42 @@ async def _(p: Person) -> None:
     assert view.outline is not None and len(view.lines) < 26
 
 
+@scenario(
+    "traffic.export", "traffic.export-all", "export.curl", "export.har", "export.jsonl", "export.markdown", "export.bodies", "export.cancel"
+)
+async def _(p: Person) -> None:
+    await p.press("up", "e", "escape")
+    assert not list(places.exports_dir().iterdir())
+    await p.press("e", "c")
+    path = places.exports_dir() / "5f0c-25.sh"
+    assert path.read_bytes().startswith(b"curl ") and path.stat().st_mode & 0o777 == 0o600
+    assert f"Exported as curl {path}" in p.notices and "set ANTHROPIC_API_KEY" in p.notices
+    await p.press("m", "g", "m", "e", "b", "j")
+    (lines,) = places.exports_dir().glob("traffic-*.jsonl")
+    rows = [json.loads(line) for line in lines.read_text().splitlines()]
+    assert [row["exchange"]["id"] for row in rows] == ["5f0c-1", "5f0c-25"] and rows[1]["bodies"]
+    await p.press("slash", *"status:529", "enter", "E", "h")
+    (archive,) = places.exports_dir().glob("*.har")
+    assert [entry["response"]["status"] for entry in json.loads(archive.read_text())["log"]["entries"]] == [529]
+    await p.press("E", "m")
+    assert next(iter(places.exports_dir().glob("*.md"))).read_text().startswith("# Traffic report")
+    await p.press("escape", "x", "E")
+    assert "There is nothing to export" in p.notices and p.shows(TrafficScreen)
+
+
+@scenario("traffic.curl", "exchange.curl", "exchange.export")
+async def _(p: Person) -> None:
+    await p.press("up", "Y")
+    assert p.clipboard.startswith("curl ") and "api.anthropic.com" in p.clipboard and "$ANTHROPIC_API_KEY" in p.clipboard
+    assert "Sent to the clipboard" in p.notices
+    p.app.copy_to_clipboard("")
+    await p.press("enter", "Y")
+    assert p.clipboard.startswith("curl ")
+    p.source.bodies["5f0c-25", "request-before"] = b'"' + b"x" * 70_000 + b'"'
+    await p.press("Y", "e", "c")
+    assert len((places.exports_dir() / "5f0c-25.sh").read_bytes()) > 70_000 and (places.exports_dir() / "5f0c-25-2.sh").exists()
+
+
 @scenario("traffic.follow")
 async def _(p: Person) -> None:
     await p.press("up")
@@ -397,7 +434,6 @@ async def _(p: Person) -> None:
     assert path.read_bytes() == TOOLS_BEFORE and path.stat().st_mode & 0o777 == 0o600
 
 
-@scenario("store.copy")
 @scenario("store.recover-to")
 async def _(p: Person) -> None:
     await p.press("o", "G", "R")
@@ -449,6 +485,7 @@ async def _(p: Person) -> None:
     assert f"Deleted {HANDLE} {len(TOOLS_BEFORE):,} bytes" in p.notices
 
 
+@scenario("store.copy")
 async def _(p: Person) -> None:
     await p.press("o", "G", "y")
     assert p.clipboard == HANDLE

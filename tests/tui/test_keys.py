@@ -9,9 +9,11 @@ from caveman_tui.traffic.lines import plain
 from caveman_tui.tui import keys
 from caveman_tui.tui.app import CavemanApp
 from caveman_tui.tui.help_text import help_lines
+from caveman_tui.tui.keymap import KeysRefused, remapped
 from caveman_tui.tui.screens.cache import CacheScreen
-from caveman_tui.tui.screens.dialog import ForceDialog, QuitDialog
+from caveman_tui.tui.screens.dialog import DeleteDialog, ForceDialog, QuitDialog
 from caveman_tui.tui.screens.exchange import ExchangeScreen
+from caveman_tui.tui.screens.export_dialog import ExportDialog
 from caveman_tui.tui.screens.help import HelpScreen
 from caveman_tui.tui.screens.store import StoreList, StoreScreen
 from caveman_tui.tui.screens.traffic import TrafficScreen
@@ -29,9 +31,10 @@ CLASSES = (
     HelpScreen,
     QuitDialog,
     ForceDialog,
+    DeleteDialog,
+    ExportDialog,
     RowList,
     StoreList,
-    DeleteDialog,
     LineView,
     BodyView,
     PromptLine,
@@ -49,7 +52,7 @@ def test_every_key_has_an_id_a_description_and_a_tooltip() -> None:
 @pytest.mark.parametrize("path", keys.FOCUS_PATHS, ids=" > ".join)
 def test_no_key_stands_for_two_things_where_both_hold(path: tuple[str, ...]) -> None:
     taken: dict[str, str] = {}
-    for key in keys.keys_of(*path):
+    for key in keys.keys_of(keys.TABLE, *path):
         for name in key.keys.split(","):
             assert name not in taken, f"{name} is {taken[name]} and {key.id}"
             taken[name] = key.id
@@ -84,12 +87,49 @@ def test_every_action_exists_where_it_is_bound() -> None:
 
 
 def test_help_shows_every_key() -> None:
-    text = "\n".join(plain(row) for row in help_lines(200, url="http://127.0.0.1:1", places=(), policies=""))
+    text = "\n".join(plain(row) for row in help_lines(200, url="http://127.0.0.1:1", places=(), policies="", table=keys.TABLE))
     for key in keys.TABLE:
         assert key.tooltip in text, key
         assert " ".join(keys.shown(name) for name in key.keys.split(",")) in text
 
 
 def test_help_fits_narrow_screens() -> None:
-    for row in help_lines(46, url="http://127.0.0.1:8788", places=(("store", "/home/someone/.caveman/ccr.db"),), policies="On."):
+    places = (("store", "/home/someone/.caveman/ccr.db"),)
+    for row in help_lines(46, url="http://127.0.0.1:8788", places=places, policies="On.", table=keys.TABLE):
         assert len(plain(row)) <= 46, plain(row)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "id", "names"),
+    [
+        ({"traffic.pause": "P"}, "traffic.pause", "P"),
+        ({"traffic.pause": "ctrl+g, f5"}, "traffic.pause", "ctrl+g,f5"),
+        ({"traffic.pause": ","}, "traffic.pause", "comma"),
+        ({"traffic.pause": "PageDown", "list.page-down": "ctrl+g"}, "traffic.pause", "pagedown"),
+        ({"app.help": "!"}, "app.help", "exclamation_mark"),
+        ({"store.recover": "alt+r"}, "store.recover", "alt+r"),
+    ],
+)
+def test_a_person_can_give_other_keys(overrides: dict[str, str], id: str, names: str) -> None:
+    assert next(key for key in remapped(overrides) if key.id == id).keys == names
+
+
+@pytest.mark.parametrize(
+    ("overrides", "says"),
+    [
+        ({"traffic.pauze": "P"}, "there is no action 'traffic.pauze'. Did you mean 'traffic.pause'?"),
+        ({"traffic.pause": ""}, "traffic.pause needs a key"),
+        ({"traffic.pause": "P,"}, "traffic.pause needs a key"),
+        ({"traffic.pause": "pagdown"}, "there is no key 'pagdown'. Did you mean 'pagedown'?"),
+        ({"traffic.pause": "ctrl+b"}, "traffic.pause can't have 'ctrl+b': terminals and tmux"),
+        ({"traffic.pause": "m"}, "'m' can't stand for traffic.pause: where that holds it stands for traffic.mark. Give"),
+        ({"app.store": "j"}, "'j' can't stand for app.store: where that holds it stands for list.down."),
+    ],
+)
+def test_keys_that_cannot_be_are_refused_with_a_reason(overrides: dict[str, str], says: str) -> None:
+    with pytest.raises(KeysRefused, match=re.escape(says)):
+        remapped(overrides)
+
+
+def test_the_defaults_can_be_written_as_they_are() -> None:
+    assert remapped({key.id: key.keys for key in keys.TABLE}) == keys.TABLE

@@ -1,6 +1,6 @@
 """Questions: a few lines and a key for each answer."""
 
-from typing import ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -11,6 +11,9 @@ from textual.widgets import Input, Static
 from caveman_tui.traffic.lines import BuiltDocument, Line, Role, Span, line, wrap
 from caveman_tui.tui import keys
 from caveman_tui.tui.widgets.line_view import LineView
+
+if TYPE_CHECKING:
+    from caveman_tui.tui.app import CavemanApp
 
 Answer = TypeVar("Answer")
 _SHORT_BELOW = 60
@@ -50,7 +53,7 @@ class Dialog(ModalScreen[Answer | None], Generic[Answer]):
 
     async def action_default(self) -> None:
         """Give the default answer."""
-        for key in keys.keys_of(self.KEY_CONTEXT):
+        for key in keys.keys_of(cast("CavemanApp", self.app).key_table, self.KEY_CONTEXT):
             if key.id == self._default:
                 await self.run_action(key.action)
 
@@ -62,7 +65,7 @@ class Dialog(ModalScreen[Answer | None], Generic[Answer]):
         lines: list[Line] = [line(self._title, Role.STRONG), ()]
         for paragraph in self._text:
             lines += [*(line(part) for part in wrap(paragraph, width)), ()]
-        for key in keys.keys_of(self.KEY_CONTEXT):
+        for key in keys.keys_of(cast("CavemanApp", self.app).key_table, self.KEY_CONTEXT):
             if key.action == "default":
                 continue
             is_default = key.id == self._default

@@ -93,5 +93,15 @@ class ExchangeScreen(BaseScreen):
         if self.current is not None:
             self.caveman.send_to_clipboard("\n".join(self._handles()) or self.current.id)
 
+    def action_export(self) -> None:
+        """Write this exchange to a file."""
+        if self.current is not None:
+            self.caveman.ask_export([self.current], f"Exchange {self.current.id}")
+
+    def action_copy_curl(self) -> None:
+        """Send the request to the clipboard."""
+        if self.current is not None:
+            self.caveman.copy_curl(self.current)
+
     def _handles(self) -> list[str]:
         return [tools.handle for tools in self.current.tools if tools.handle] if self.current else []

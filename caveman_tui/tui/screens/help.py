@@ -33,8 +33,8 @@ class HelpScreen(BaseScreen):
             f"Loop TTL: {settings.loop_ttl.value}. Tool shrinking: {settings.shrink.value}, level {settings.level.value}. "
             "Changes hold for new conversations; running ones keep what they began with, so that their cached prefix stays valid."
         )
-        url, places = status_line.base_url(log), self.caveman.places()
+        url, places, table = status_line.base_url(log), self.caveman.places(), self.caveman.key_table
         self.query_one("#help-title", InfoLine).show([Part(0, (Span("caveman-tui", Role.STRONG), Span("  help", Role.MUTED)))])
         text = self.query_one("#help-text", LineView)
-        text.show(BuiltDocument(lambda width: help_lines(width, url=url, places=places, policies=policies)))
+        text.show(BuiltDocument(lambda width: help_lines(width, url=url, places=places, policies=policies, table=table)))
         text.focus()

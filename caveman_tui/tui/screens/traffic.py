@@ -210,6 +210,26 @@ class TrafficScreen(BaseScreen):
         view.set_sort(view.sort, not view.descending)
         self._show_all()
 
+    def action_export(self) -> None:
+        """Export the marked rows, or the one under the cursor."""
+        marked = self.caveman.traffic_view.marked()
+        if marked:
+            self.caveman.ask_export(marked, f"{format.plural(len(marked), 'exchange')} that you marked")
+        elif self.current is not None:
+            self.caveman.ask_export([self.current], f"Exchange {self.current.id}")
+
+    def action_export_all(self) -> None:
+        """Export what the list shows."""
+        view = self.caveman.traffic_view
+        which = "that the filter shows" if view.filter else "of the list"
+        exchanges = sorted(view.rows, key=lambda exchange: self.caveman.traffic_log.arrival(exchange.id))
+        self.caveman.ask_export(exchanges, f"{format.plural(len(exchanges), 'exchange')} {which}")
+
+    def action_copy_curl(self) -> None:
+        """Send the request under the cursor to the clipboard."""
+        if self.current is not None:
+            self.caveman.copy_curl(self.current)
+
     def action_copy_connect(self) -> None:
         """Send the export line to the clipboard."""
         self.caveman.send_to_clipboard(status_line.connect_line(self.caveman.traffic_log))

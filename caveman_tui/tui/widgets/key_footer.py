@@ -1,5 +1,7 @@
 """The footer: what the keys do here, as many as fit, help always among them."""
 
+from typing import TYPE_CHECKING, cast
+
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
@@ -8,6 +10,9 @@ from textual.widget import Widget
 from caveman_tui.traffic.lines import Role
 from caveman_tui.tui import keys, roles
 from caveman_tui.tui.keys import Key
+
+if TYPE_CHECKING:
+    from caveman_tui.tui.app import CavemanApp
 
 
 class KeyFooter(Widget):
@@ -44,7 +49,11 @@ class KeyFooter(Widget):
         self.refresh()
 
     def _fitting(self) -> list[Key]:
-        candidates = [key for key in keys.keys_of(*contexts_at(self)) if key.footer is not None and self._applies(key)]
+        candidates = [
+            key
+            for key in keys.keys_of(cast("CavemanApp", self.app).key_table, *contexts_at(self))
+            if key.footer is not None and self._applies(key)
+        ]
         candidates.sort(key=lambda key: key.footer or 0)
         help_key = [key for key in candidates if key.id == "app.help"]
         room = self.size.width - 1 - sum(_width(key) for key in help_key)

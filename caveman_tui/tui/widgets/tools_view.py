@@ -1,14 +1,19 @@
 """The tools of an exchange: what shrinking did to all, a row for each, and the one under the cursor in full."""
 
+from typing import ClassVar
+
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.containers import Container
+from textual.message import Message
 
 from caveman_tui.core.policy import Level
 from caveman_tui.protocol.control import CatalogDetail
 from caveman_tui.protocol.exchanges import Exchange
 from caveman_tui.traffic import tool_rows
 from caveman_tui.traffic.lines import BuiltDocument, Line, message
-from caveman_tui.traffic.tool_rows import ToolRow
+from caveman_tui.traffic.tool_rows import ToolOrder, ToolRow
+from caveman_tui.tui import keys
 from caveman_tui.tui.widgets.line_view import LineView
 from caveman_tui.tui.widgets.row_list import RowList
 
@@ -16,18 +21,37 @@ _SIDE_BY_SIDE_FROM = 110
 
 
 class ToolList(RowList):
-    """A row for each tool."""
+    """A row for each tool, in an order of choice, all or only those that changed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings("tool-list")]
+    KEY_CONTEXT = "list tool-list"
+
+    class ExcludeToggled(Message):
+        """A tool is to be left out of shrinking, or in again."""
+
+        def __init__(self, name: str) -> None:
+            super().__init__()
+            self.name = name
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.rows: list[ToolRow] = []
+        self.order = ToolOrder.SENT
+        self.only_changed = False
+        self.excluded: frozenset[str] = frozenset()
+        """Names that new conversations leave out of shrinking."""
+        self._all: list[ToolRow] = []
+
+    @property
+    def current(self) -> ToolRow | None:
+        """The tool under the cursor."""
+        return self.rows[self.get_cursor()] if self.rows else None
 
     def show(self, rows: list[ToolRow]) -> None:
         """Show other tools."""
-        self.rows = rows
+        self._all = rows
         self.set_cursor(0)
-        self.rows_changed()
-        self.show_cursor()
+        self._arrange()
 
     def row_count(self) -> int:
         """How many tools."""
@@ -35,11 +59,36 @@ class ToolList(RowList):
 
     def header(self, width: int) -> Line:
         """Column titles."""
-        return tool_rows.header(self.rows, width)
+        return tool_rows.header(self.rows, width, self.order, only_changed=self.only_changed)
 
     def row_lines(self, index: int, width: int) -> tuple[Line, ...]:
         """One tool."""
-        return (tool_rows.row_line(self.rows, index, width),)
+        return (tool_rows.row_line(self.rows, index, width, self.excluded),)
+
+    def action_sort(self) -> None:
+        """Order by the next key; the cursor goes to the first row, which is what one sorts for."""
+        order = list(ToolOrder)
+        self.order = order[(order.index(self.order) + 1) % len(order)]
+        self.set_cursor(0)
+        self._arrange()
+        self.post_message(self.Moved(self))
+
+    def action_only_changed(self) -> None:
+        """Only tools that shrinking changes, or all again; the cursor stays on its tool."""
+        before = self.current
+        self.only_changed = not self.only_changed
+        self._arrange()
+        self.go_to(next((index for index, row in enumerate(self.rows) if row is before), 0))
+
+    def action_exclude(self) -> None:
+        """Leave the tool under the cursor out of shrinking, or in again."""
+        if self.current is not None:
+            self.post_message(self.ExcludeToggled(self.current.tool.name))
+
+    def _arrange(self) -> None:
+        self.rows = tool_rows.arranged(self._all, self.order, only_changed=self.only_changed)
+        self.rows_changed()
+        self.show_cursor()
 
 
 class ToolsView(Container):
@@ -76,6 +125,14 @@ class ToolsView(Container):
         self.query_one(ToolList).show(tool_rows.tool_rows(catalogs))
         self._show_tool()
 
+    def show_excluded(self, names: frozenset[str]) -> None:
+        """Mark the tools that new conversations leave out of shrinking."""
+        rows = self.query_one(ToolList)
+        if names != rows.excluded:
+            rows.excluded = names
+            rows.refresh()
+            self._show_tool(keep_place=True)
+
     def say(self, text: str) -> None:
         """Why there are no rows."""
         self.query_one(ToolList).show([])
@@ -91,11 +148,11 @@ class ToolsView(Container):
         event.stop()
         self.query_one("#tools-text", LineView).focus()
 
-    def _show_tool(self) -> None:
+    def _show_tool(self, *, keep_place: bool = False) -> None:
         rows = self.query_one(ToolList)
         text = self.query_one("#tools-text", LineView)
-        if not rows.rows:
+        row, level, excluded = rows.current, self._level, rows.excluded
+        if row is None:
             text.show(message(""))
             return
-        row, level = rows.rows[rows.get_cursor()], self._level
-        text.show(BuiltDocument(lambda width: tool_rows.tool_text(row, level, width)))
+        text.show(BuiltDocument(lambda width: tool_rows.tool_text(row, level, width, excluded)), keep_place=keep_place)
