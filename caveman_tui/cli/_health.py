@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from caveman_tui import places
+from caveman_tui import __version__, places
 from caveman_tui.ccr import StoreError, StoreMissing, open_store
 from caveman_tui.cli._client_wiring import CLAUDE, CODEX, local_port, obstacles
 from caveman_tui.cli._workers import WorkerProblem, ask_status, port_is_taken
 from caveman_tui.config import CHATGPT, WorkerConfig
 from caveman_tui.protocol.control import Upstream
-from caveman_tui.protocol.discovery import WorkerRecord, is_alive, record_path, records
+from caveman_tui.protocol.discovery import WorkerRecord, is_alive, process_exists, record_path, records
+from caveman_tui.proxy.pins import PinFile
 
 if TYPE_CHECKING:
     from caveman_tui.proxy.upstream import ProviderClient
@@ -73,9 +74,33 @@ def workers(port: int) -> Iterator[Finding]:
         yield _worker(record)
     for record in known:
         if record not in alive:
-            what = f"The worker on port {record.port} (process {record.pid}) is gone and left its record."
-            todo = f"The next start removes it; so does: rm {record_path(directory, record.port)}"
-            yield _found("stale-record", "warning", what, todo)
+            yield _not_answering(record, directory)
+
+
+def pins() -> Iterator[Finding]:
+    """Whether what conversations are pinned to can be read."""
+    try:
+        files = sorted(places.state_dir().glob("pins-*.json"))
+    except OSError:
+        files = []
+    for path in files:
+        _, problem = PinFile(path).load()
+        if problem:
+            todo = "Conversations then start afresh, which writes their caches again once. Remove the file."
+            yield _found("pins", "warning", f"What conversations are pinned to is lost: {problem}.", todo)
+
+
+def _not_answering(record: WorkerRecord, directory: Path) -> Finding:
+    if process_exists(record.pid) and port_is_taken(record.port, record.host):
+        what = (
+            f"The worker on port {record.port} (process {record.pid}) still forwards, but its control socket {record.socket} is gone: "
+            "no screen can join it."
+        )
+        return _found("worker", "failure", what, f"End it with 'kill {record.pid}', and start it again.")
+    what = f"The worker on port {record.port} (process {record.pid}) is gone and left its record: it crashed or was killed."
+    todo = f"The next start on that port removes it; so does: rm {record_path(directory, record.port)}"
+    log = directory / f"worker-{record.port}.log"
+    return _found("stale-record", "warning", f"{what} What it said last is in {log}." if log.exists() else what, todo)
 
 
 def _port(port: int, own: WorkerRecord | None) -> Finding:
@@ -99,6 +124,9 @@ def _worker(record: WorkerRecord) -> Finding:
     if status.store.problem:
         todo = "'caveman-tui ccr check' looks at the store."
         return _found("worker", "warning", f"{what} Its store: {status.store.problem}", todo)
+    if status.version != __version__:
+        todo = f"'caveman-tui stop --port {record.port}', then start it again; conversations keep what they are pinned to."
+        return _found("worker", "warning", f"{what} Version {__version__} was installed since it started.", todo)
     return _found("worker", "ok", what)
 
 

@@ -60,6 +60,7 @@ def _examine(options: WorkerOptions) -> Iterator[Finding]:
             config = WorkerConfig()
     yield from _health.directories()
     yield from _health.workers(config.port)
+    yield from _health.pins()
     yield from _health.upstreams(config)
     yield _health.store(config)
     yield from _health.terminal(os.environ)

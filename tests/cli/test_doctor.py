@@ -105,6 +105,33 @@ def test_our_worker_is_recognised_and_dead_ones_are_named(cli: Any, options: lis
     assert (places.state_dir() / "worker-7.json").exists()
 
 
+def test_a_worker_of_another_version_is_to_be_started_anew(cli: Any, options: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    _, record = cli.serve("--port", "0")
+    options[1] = str(record.port)
+    monkeypatch.setattr("caveman_tui.cli._health.__version__", "99.0")
+    _, found = _report(*options)
+    assert _states(found, "worker") == ["warning"]
+    assert "99.0" in found["worker"][0]["what"] and f"stop --port {record.port}" in found["worker"][0]["todo"]
+
+
+def test_a_worker_without_its_control_socket_is_not_taken_for_dead(cli: Any, options: list[str]) -> None:
+    process, record = cli.serve("--port", "0")
+    Path(record.socket).unlink()
+    _, found = _report(*options)
+    assert _states(found, "worker") == ["failure"] and f"kill {process.pid}" in found["worker"][0]["todo"]
+    assert "stale-record" not in found
+
+
+def test_what_a_crash_left_is_named(options: list[str]) -> None:
+    dead = WorkerRecord(pid=2**22 + 1, instance="i", version="0", host="127.0.0.1", port=7, started_at=0.0, socket="/absent")
+    write_record(places.state_dir(), dead)
+    (places.state_dir() / "worker-7.log").write_text("Traceback")
+    (places.state_dir() / "pins-7.json").write_text("torn")
+    _, found = _report(*options)
+    assert str(places.state_dir() / "worker-7.log") in found["stale-record"][0]["what"]
+    assert "pins-7.json" in found["pins"][0]["what"]
+
+
 def test_a_store_that_works_is_measured_and_one_that_does_not_is_a_failure(options: list[str]) -> None:
     with open_store() as store:
         path = store.path
