@@ -267,10 +267,9 @@ def _value_end(body: bytes, start: int, raw: Any) -> int:
     JSON values are prefix-free but for numbers, which a delimiter must follow, so equal bytes are the same value.
     """
     value = bytes(raw)
-    end = start + len(value)
-    if body[start:end] != value:
+    if not body.startswith(value, start):
         raise _Mismatch
-    return end
+    return start + len(value)
 
 
 def _is_key(literal: bytes, key: str) -> bool:
