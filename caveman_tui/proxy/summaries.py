@@ -1,8 +1,9 @@
 """What the screen is told of a rewrite: at once what is known, and again after forwarding what had to be computed."""
 
 import asyncio
+import contextlib
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -10,18 +11,21 @@ from typing import Any, TypeVar
 from caveman_tui.core.edits import Edit
 from caveman_tui.core.policy import Dialect
 from caveman_tui.core.prefix_digests import PrefixDigests, prefix_digests
-from caveman_tui.core.rewrite import MARKER_EDITS, ToolsChange, with_markers
+from caveman_tui.core.rewrite import MARKER_EDITS, ToolsChange, with_markers, with_measure
 from caveman_tui.core.tokens import count_json_tokens
 from caveman_tui.protocol.events import ExchangeRewritten, MarkerEdit, ToolsSummary
 from caveman_tui.proxy.exchange_log import ExchangeLog
 from caveman_tui.proxy.recording import Recording
-from caveman_tui.proxy.transform import Prepared
+from caveman_tui.proxy.transform import REPORT, Prepared
 
 _REMEMBERED_COUNTS = 512
 _AT_ONCE_BYTES = 16 * 1024
 """Bodies up to here are digested where the event loop runs, in 0.1 ms: less than a thread, and a second event, would take."""
 _WAITING_AT_MOST = 16
 """Under a load that leaves more than so many waiting, prefixes stay unknown rather than take time from requests."""
+
+_MEASURING_BYTES = 64 * 1024 * 1024
+"""Bodies held for measuring; while so many wait, what shrinking would save stays unknown."""
 
 _T = TypeVar("_T")
 
@@ -46,6 +50,7 @@ class Summaries:
         self._count = count
         self._counts: OrderedDict[_CountKey, _Counts] = OrderedDict()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._measuring = 0
 
     async def close(self) -> None:
         """Wait for what is being computed."""
@@ -84,6 +89,17 @@ class Summaries:
     def busy(self) -> bool:
         """Whether much is waiting to be computed."""
         return len(self._tasks) > _WAITING_AT_MOST
+
+    @contextlib.contextmanager
+    def room_to_measure(self, size: int) -> Iterator[bool]:
+        """Whether a body of `size` bytes may wait to be measured; it counts as waiting inside."""
+        fits = self._measuring + size <= _MEASURING_BYTES
+        held = size if fits else 0
+        self._measuring += held
+        try:
+            yield fits
+        finally:
+            self._measuring -= held
 
     async def in_thread(self, work: Callable[[], _T]) -> _T:
         """The result of `work`."""
@@ -142,6 +158,7 @@ class Told:
         more = False
         try:
             more = await self._fill_in_markers() | await self._digest_prefix()
+            more |= await self._measure()
             for change in self._prepared.rewrite.tools if self._prepared.rewrite else ():
                 digest = self._digest(change)
                 if self._summaries.counts(change, digest) is None:
@@ -163,6 +180,24 @@ class Told:
         filled = await self._summaries.in_thread(lambda: with_markers(rewrite, body, dialect))
         self._prepared = replace(prepared, rewrite=filled)
         return bool(filled.markers_before)
+
+    async def _measure(self) -> bool:
+        """What shrinking would save, where the policy only measures. Whether there is anything to tell."""
+        prepared, dialect = self._prepared, self._dialect
+        rewrite, body, policy = prepared.rewrite, prepared.examined.body, prepared.to_measure
+        if rewrite is None or body is None or policy is None or rewrite.tools:
+            return False
+        with self._summaries.room_to_measure(len(body)) as fits:
+            if not fits:
+                return False
+            measured = await self._summaries.in_thread(lambda: with_measure(rewrite, body, dialect, policy))
+        if self._prepared is not prepared:
+            # Another form went out meanwhile, and is measured for itself.
+            return False
+        if measured.warning != rewrite.warning:
+            self._recording.warn("rewrite-discarded", measured.warning, "the request went out as it came", REPORT)
+        self._prepared = replace(prepared, rewrite=measured)
+        return measured is not rewrite
 
     async def _digest_prefix(self) -> bool:
         """Digest a body that is too long to do so at once. Whether that said anything."""

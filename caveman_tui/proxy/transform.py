@@ -58,6 +58,8 @@ class Prepared:
     """What is made of it; None where it could not be looked at."""
     handles: Mapping[str, str] = field(default_factory=dict)
     """Recovery handles by pointer of the tools edit."""
+    to_measure: Policy | None = None
+    """The policy whose shrinking is measured once the request is on its way; None where there is nothing to measure."""
 
     @property
     def edits(self) -> tuple[Edit, ...]:
@@ -119,7 +121,7 @@ class Transformer:
         try:
             return await self._run(len(body), lambda: self._read(encoded, coding, body, headers, dialect))
         except Exception as error:
-            recording.warn("not-examined", f"the request could not be read ({_name(error)})", "it went out as it came", _REPORT)
+            recording.warn("not-examined", f"the request could not be read ({_name(error)})", "it went out as it came", REPORT)
             return Examined(encoded=encoded, content_encoding=coding, body=None, identity=Identity())
 
     async def prepare(self, examined: Examined, dialect: Dialect, client: ClientKind, policy: Policy, recording: Recording) -> Prepared:
@@ -128,16 +130,19 @@ class Transformer:
         if body is None:
             return Prepared(examined)
         try:
+            # A number is nothing that a request should wait for.
+            to_measure = policy if policy.shrink is ShrinkMode.MEASURE and examined.has_tools else None
+            now = msgspec.structs.replace(policy, shrink=ShrinkMode.OFF) if to_measure else policy
             # The first look at a catalog may take long, however small it is beside a conversation.
-            at_once = policy.shrink is ShrinkMode.OFF or not examined.has_tools
-            rewrite = await self._run(len(body), lambda: self._rewriter(body, dialect, client, policy), at_once=at_once)
+            at_once = now.shrink is ShrinkMode.OFF or not examined.has_tools
+            rewrite = await self._run(len(body), lambda: self._rewriter(body, dialect, client, now), at_once=at_once)
             if rewrite.warning:
-                recording.warn("rewrite-discarded", rewrite.warning, "the request went out as it came", _REPORT)
-            prepared = Prepared(examined, rewrite)
+                recording.warn("rewrite-discarded", rewrite.warning, "the request went out as it came", REPORT)
+            prepared = Prepared(examined, rewrite, to_measure=to_measure)
             # Counting is answered with a number, which nobody recovers anything from; it writes no store.
             return prepared if dialect is Dialect.ANTHROPIC_COUNT_TOKENS else await self._with_originals(prepared, recording)
         except Exception as error:
-            recording.warn("rewrite-failed", f"rewriting the request failed ({_name(error)})", "it went out as it came", _REPORT)
+            recording.warn("rewrite-failed", f"rewriting the request failed ({_name(error)})", "it went out as it came", REPORT)
             return Prepared(examined)
 
     def close(self) -> None:
@@ -181,7 +186,7 @@ class Transformer:
             return await asyncio.get_running_loop().run_in_executor(self.threads, work)
 
 
-_REPORT = "Report it; --shrink off and --ttl off avoid it."
+REPORT = "Report it; --shrink off and --ttl off avoid it."
 
 
 class Head(msgspec.Struct, frozen=True):

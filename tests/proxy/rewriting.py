@@ -2,6 +2,8 @@
 
 import hashlib
 
+import msgspec
+
 from caveman_tui.core.edits import Edit, EditKind, apply_edits
 from caveman_tui.core.policy import ClientKind, Dialect, Level, LoopTtlMode, Policy, ShrinkMode
 from caveman_tui.core.rewrite import Rewrite, ToolsChange
@@ -52,3 +54,8 @@ def rewrite(body: bytes, dialect: Dialect, client: ClientKind, policy: Policy) -
             )
         )
     return Rewrite(body=apply_edits(body, tuple(edits)), edits=tuple(edits), tools=tuple(changes), read=True)
+
+
+def with_measure(result: Rewrite, body: bytes, dialect: Dialect, policy: Policy) -> Rewrite:
+    """What shrinking would do, added after forwarding."""
+    return msgspec.structs.replace(result, tools=rewrite(body, dialect, ClientKind(), policy).tools)

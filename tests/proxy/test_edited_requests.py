@@ -34,6 +34,7 @@ TOOLS_ERROR = b'{"type":"error","error":{"type":"invalid_request_error","message
 @pytest.fixture(autouse=True)
 def _known_rewriter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("caveman_tui.proxy.worker.rewrite", rewriting.rewrite)
+    monkeypatch.setattr("caveman_tui.proxy.summaries.with_measure", rewriting.with_measure)
 
 
 @pytest.fixture
@@ -184,7 +185,8 @@ async def test_measuring_changes_and_stores_nothing(start_bench: StartBench) -> 
     bench = await start_bench(settings=Settings(shrink=ShrinkMode.MEASURE, loop_ttl=LoopTtlMode.OFF))
     await bench.post(MESSAGES, request())
     assert bench.provider.seen[0].body == request()
-    (tools,) = (await bench.ended()).tools
+    await bench.until(lambda: len(bench.exchange.tools) == 1)
+    (tools,) = bench.exchange.tools
     assert (tools.applied, tools.handle, tools.bytes_after) == (False, "", len(SHRUNK))
     assert not Path(bench.worker.status().store.path).exists()
 
