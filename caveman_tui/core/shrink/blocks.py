@@ -45,6 +45,11 @@ _SPEAKER = re.compile(
 )
 _CLOSING_TAG = re.compile(r"</([A-Za-z][\w-]*)>")
 _OPENING_TAG = re.compile(r"<([A-Za-z][\w-]*)>")
+_UNDERLINE = re.compile(r"[=\-]{3,}\s*")
+_LONGEST_UNDERLINED = 40
+"""Characters of a line that dashes below it make a heading; below a longer one they are a line between paragraphs."""
+_TAG = re.compile(r"[:@][a-z]+\b")
+"""What a line of a docstring's tags begins with; it goes on with nothing."""
 _OTHER_HEADING_LEVEL = 7
 _DEEPEST_TAGS = 50
 _TAG_LEVEL = 100
@@ -72,6 +77,11 @@ def parse(text: str) -> list[Block]:
         if index not in verbatim:
             kind = line_kind(stripped)
         size = sum(len(lines[i]) + 1 for i in range(index, last)) - 1
+        if kind is LineKind.HEADING and not blank and blocks and _underlines(text, blocks[-1], stripped, indent):
+            _make_heading(text, blocks[-1], at + size)
+            at += size + 1
+            index = last
+            continue
         block = Block(kind, at, at + size, indent, after_blank=blank)
         if kind in (LineKind.TEXT, LineKind.BULLET, LineKind.FIELD, LineKind.HEADING):
             block.is_head = kind is LineKind.HEADING or announces(stripped)
@@ -92,11 +102,24 @@ def parse(text: str) -> list[Block]:
     return blocks
 
 
+def _underlines(text: str, above: Block, line: str, indent: int) -> bool:
+    """Whether a line of dashes makes a heading of the line above it, as docstrings write `Returns` over `-------`."""
+    if above.kind not in (LineKind.TEXT, LineKind.FIELD) or above.indent != indent or above.end - above.start > _LONGEST_UNDERLINED:
+        return False
+    return _UNDERLINE.fullmatch(line) is not None and text[above.end - 1] not in ".!?。！？"
+
+
+def _make_heading(text: str, block: Block, end: int) -> None:
+    block.kind, block.is_head = LineKind.HEADING, True
+    block.own_section = section_of(text[block.start : block.end].strip())
+    block.end = end
+
+
 def _find_wrapped(text: str, blocks: list[Block]) -> None:
     """Mark lines of text that may be the two halves of a sentence, although they were not joined."""
     for above, block in pairwise(blocks):
         if block.kind is LineKind.TEXT and above.kind in _PROSE and not block.after_blank and not above.is_head:
-            above.runs_on = block.goes_on = text[above.end - 1] not in _ENDED
+            above.runs_on = block.goes_on = text[above.end - 1] not in _ENDED and not _TAG.match(text, block.start + block.indent)
 
 
 def _level_of_heading(text: str, block: Block) -> int:

@@ -10,7 +10,7 @@ from caveman_tui.core.shrink.sections import Section, announces
 from caveman_tui.core.shrink.signals import signals_of
 from caveman_tui.core.shrink.vocabulary import Signal
 
-_TERSE = frozenset({Signal.MARKER, Signal.PROHIBITION, Signal.EXCLUSIVE, Signal.ONLY, Signal.DEFAULT, Signal.BOUND})
+_TERSE = frozenset({Signal.MARKER, Signal.PROHIBITION, Signal.EXCLUSIVE, Signal.ONLY, Signal.DEFAULT, Signal.BOUND, Signal.QUANTITY})
 """What states a rule: the constraint markers, and what says the same in other words, numbers or languages."""
 _DROPPED_SECTIONS = (Section.RETURNS, Section.DIALOGUE)
 _SETTLING_ROUNDS = 2

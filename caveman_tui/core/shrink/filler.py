@@ -26,11 +26,20 @@ class FillerRule:
 _RULES_OUT = frozenset({Signal.PROHIBITION, Signal.EXCLUSIVE, Signal.ONLY, Signal.BOUND, Signal.DESTRUCTIVE})
 _STATES_A_VALUE = _RULES_OUT | {Signal.DEFAULT, Signal.FORMAT}
 _TELLS_WHAT_TO_DO = _STATES_A_VALUE | {Signal.PREREQUISITE, Signal.LITERAL}
+_OF_ITS_OWN = _TELLS_WHAT_TO_DO | {Signal.CONDITION, Signal.UNIT, Signal.CHOICES, Signal.CHAIN}
+"""What outweighs set phrases of praise and explanation, in which other signs are chance words."""
 
 
 def _rule(kind: str, why: str, unless: frozenset[Signal], *alternatives: str) -> FillerRule:
     return FillerRule(kind, why, re.compile("|".join(alternatives), re.IGNORECASE), unless)
 
+
+_DOCUMENT = r"(?:\b(?:documentation|docs|guide|website|homepage|manual|readme|official|page)\b|https?://)"
+_NO_TOOL = r"^(?!.*(?:\s|`)[a-z]+_[a-z_]+)"
+_PRODUCT = (
+    r"(?:platform|system|framework|service|registry|library|language|standard|protocol|database|engine|app|application|software|suite|solution"
+    r"|toolkit|network|marketplace|community|company)"
+)
 
 RULES = (
     _rule(
@@ -45,15 +54,36 @@ RULES = (
         "says what comes back, not what goes in",
         _RULES_OUT | {Signal.DEFAULT, Signal.PREREQUISITE, Signal.CHAIN},
         _START + rf"(?:(?:{_THE_TOOL}|and|which) )?{_ADVERBS}(?:returns?|responds? with|yields?|produces)\b",
+        _START + rf"(?:{_THE_TOOL}|the server) {_ADVERBS}(?:answers|replies|gives back)\b",
+        r"^[:@](?:returns?|rtype)\b",
         _START
-        + r"(?:the )?(?:response|results?|output|returned \w+)(?: \w+)? (?:is|are|includes?|contains?|will|has|have|shows?|consists?)\b",
+        + r"you(?:'ll| will) (?:receive|get)(?: back)? (?:an?|the) (?:\w+ )?"
+        + r"(?:list|object|table|array|dictionary|summary|report|response)\b",
+        _START
+        + r"(?:the )?(?:response|results?|answer|output|returned \w+)(?: \w+)? "
+        + r"(?:is|are|includes?|contains?|will|has|have|shows?|consists?)\b",
         r"^(?:…\s*)?(?:返回|将返回|会返回)",
+    ),
+    _rule(
+        "return-shape",
+        "says what comes back, not what goes in",
+        _OF_ITS_OWN | {Signal.INSTRUCTION, Signal.EMPHASIS},
+        r"^(?:…\s*)?(?:als ergebnis|liefert|zurückgegeben wird|devuelve|retorna|como resultado|renvoie|retourne|vous recevrez)\b",
+        r"^(?!.*(?:エラー|오류|에러)).*(?:返されます|返却されます|を返します|반환합니다|반환됩니다)[。.]?$",
+    ),
+    _rule(
+        "return-shape",
+        "says what the parts of a result hold",
+        _RULES_OUT | {Signal.CHAIN},
+        r"^(?:each|every) (?:element|item|entry|row|record|object|hit) (?:of|in) the (?:answer|results?|response|output) "
+        r"(?:contains?|includes?|has|have|consists?)\b",
     ),
     _rule(
         "return-shape",
         "says what the parts of a result hold",
         _STATES_A_VALUE | {Signal.LITERAL, Signal.ARGUMENT},
-        r"^(?:each|every) [\w ]{2,30}? (?:contains?|includes?|has|have|consists?)\b",
+        r"^(?:each|every) (?:result|match|hit|response|answer|(?:[\w ]{2,20} )?returned|returned [\w ]{2,20}?)"
+        r" (?:contains?|includes?|has|have|consists?)\b",
     ),
     _rule(
         "marketing",
@@ -68,8 +98,70 @@ RULES = (
     _rule(
         "marketing",
         "praises the tool",
+        _OF_ITS_OWN | {Signal.CAPABILITY},
+        r"\b(?:award[- ]winning|lightning[- ]fast|best[- ]in[- ]class|industry[- ]leading|market[- ]leading|next[- ]generation"
+        r"|unparalleled|unmatched|hassle[- ]free|game[- ]chang\w+|supercharges?|turbocharges?|unleash(?:es)?|delightful(?:ly)?)\b",
+        r"\b(?:loved|trusted) by (?:\w+ )?(?:thousands|millions|hundreds|developers|teams|companies|experts|professionals)\b",
+        r"\bunlock (?:the|its|your|new) (?:full )?(?:value|power|potential|possibilities|insights?)\b",
+        r"\bwith (?:great |the greatest )?ease\b|\bin no time\b|\bpeace of mind\b|\bfor your convenience\b",
+        r"^(?!.*\bwhen\b).*\b(?:is|are) (?:an? )?(?:\w+ )?(?:great|excellent|fantastic|wonderful|perfect|modern|popular)"
+        r" (?:and \w+ )?(?:way|means|choice|mechanism|option|fit)\b",
+        r"\bone of the most (?:popular|loved|widely used|advanced|trusted|powerful)\b",
+        r"\bof (?:outstanding|superior|unrivalled|highest|exceptional) quality\b",
+        r"^(?!.*\bwhen\b).*\b(?:incredibly|extremely|amazingly|remarkably|tremendously)"
+        r" (?:useful|helpful|powerful|fast|easy|simple|valuable)\b",
+        r"^enjoy\b|\bheart and soul\b|\bstudies (?:have shown|show)\b|\bdelight (?:your|our)\b",
+    ),
+    _rule(
+        "marketing",
+        "praises the tool",
+        _OF_ITS_OWN | {Signal.INSTRUCTION},
+        r"深受|倾力|保驾护航|致力于|愉快|畅享|尽享|一站式|行业领先|轻松(?:规划|掌握|实现|完成|搞定)",
+        r"ぜひ|お役立て|皆様|最も(?:利用|愛用|使用)されている|知識がなくても簡単",
+        r"kinderleicht|im handumdrehen|führende[rn]? anbieter",
+        r"\bmiles de (?:comercios|clientes|usuarios|empresas)\b|líder(?:es)? del mercado|\bnuestros clientes\b",
+        r"de la forma más (?:rápida|sencilla|fácil)",
+        r"\bnos (?:équipes|clients|experts)\b|en un clin d'œil|leader du marché",
+    ),
+    _rule(
+        "marketing",
+        "praises the tool",
         _TELLS_WHAT_TO_DO | {Signal.WHEN, Signal.CAPABILITY, Signal.ENUMERATION, Signal.INSTRUCTION},
         r"\b(?:state[- ]of[- ]the[- ]art|cutting[- ]edge|seamless(?:ly)?|effortless(?:ly)?|powerful|world[- ]class|blazing(?:ly)?)\b",
+    ),
+    _rule(
+        "background",
+        "explains what something is, not how to call",
+        _OF_ITS_OWN,
+        r"^(?:…\s*)?(?-i:[A-Z])[\w.&'-]*(?: (?-i:[A-Z(])[\w.&'()-]*){0,4}"
+        r"(?:,? (?:also known as|formerly|or) [^,]{1,40},)? (?:is|are) (?:an?|the) "
+        rf"(?:[\w-]+,? ){{0,6}}{_PRODUCT}(?= (?:for|of|that|which|to|used|designed|with|from|by|where|on|\w+ing)\b|[,.]|$)",
+        rf"^(?:…\s*)?(?:it|this) is an? (?:[\w-]+,? ){{0,4}}{_PRODUCT} (?:that|which)"
+        r" (?:allows?|lets?|enables?|helps?) (?:users?|you|people|teams)\b",
+    ),
+    _rule(
+        "background",
+        "explains what something is, not how to call",
+        frozenset(Signal) - {Signal.ARGUMENT, Signal.ENUMERATION},
+        r"^(?:…\s*)?(?:the |an? )?[\w(), -]{2,60}? (?:is|are) (?:an? |the )?(?:[\w-]+,? ){0,4}"
+        r"(?:collections?|templates?|containers?|instances?|blocks?|namespace|concept|notion) (?:of|for|in|that|which|to)\b",
+        r"^they are (?:primarily|mainly|typically|usually|often) used\b",
+    ),
+    _rule(
+        "reference",
+        "points to a document for further reading",
+        _STATES_A_VALUE | {Signal.CHAIN},
+        _NO_TOOL + _START + rf"(?:please )?(?:see|visit|read|check(?: out)?|refer to|consult)\b.{{0,40}}{_DOCUMENT}.{{0,80}}"
+        r"\b(?:to learn more|for (?:more|further|additional|full)?\s?(?:information|details?|reading))\b",
+        _NO_TOOL
+        + _START
+        + rf"(?:to learn more|learn more|for (?:more|further|additional|full) (?:information|details?))\b.{{0,80}}{_DOCUMENT}",
+    ),
+    _rule(
+        "implementation",
+        "says how it works inside",
+        _STATES_A_VALUE,
+        _START + r"(?:under the hood|behind the scenes)\b",
     ),
     _rule(
         "rationale",
@@ -81,7 +173,7 @@ RULES = (
     ),
     _rule(
         "restated-schema",
-        "lists arguments that the schema names",
+        "lists what the tool takes",
         (_TELLS_WHAT_TO_DO - {Signal.DESTRUCTIVE}) | {Signal.UNIT, Signal.CHOICES},
         _START + rf"(?:{_THE_TOOL} )?(?:also |optionally )*accepts?\b",
         _START
@@ -90,10 +182,11 @@ RULES = (
     ),
     _rule(
         "naming",
-        "says what people may call it",
+        "says how it is named or filed",
         _RULES_OUT,
         _START
         + r"(?:this|the) (?:command|tool|function|server) (?:can|may) (?:also )?be (?:referenced|referred to|called|mentioned) (?:as|by)\b",
+        r"\b(?:belongs to|falls (?:under|into)) the [\w ]{2,60} category\b",
     ),
     _rule(
         "implementation",
@@ -104,11 +197,12 @@ RULES = (
     ),
     _rule(
         "restated-purpose",
-        "says again what the tool does",
+        "one more sentence on what the tool does",
         _TELLS_WHAT_TO_DO | {Signal.WHEN, Signal.CONDITION, Signal.UNIT, Signal.CAPABILITY, Signal.ENUMERATION},
         _START
         + r"(?:it|this (?:\w+ )?(?:tool|function|method|operation|endpoint|command|api)) (?:\w+ly )?(?:provides?"
         + r"|retrieves?|gets?|fetche?s?|performs?"
+        + r"|focuses on|specializes in"
         + r"|lists?|creates?|adds?|updates?|calculates?|initiates?|executes?|generates?|gathers?|enables?|offers?|gives?)\b",
     ),
 )

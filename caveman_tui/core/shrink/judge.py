@@ -4,20 +4,25 @@ import re
 
 from caveman_tui.core.shrink import examples
 from caveman_tui.core.shrink.blocks import Block
-from caveman_tui.core.shrink.filler import filler_of
+from caveman_tui.core.shrink.filler import FillerRule, filler_of
 from caveman_tui.core.shrink.layout import LineKind
 from caveman_tui.core.shrink.model import ToolContext
 from caveman_tui.core.shrink.pieces import SENTENCE_ENDS, SHORT, VERBATIM, Piece, Plan
 from caveman_tui.core.shrink.repetition import Earlier
 from caveman_tui.core.shrink.restated import Known
 from caveman_tui.core.shrink.sections import Section, announces
-from caveman_tui.core.shrink.signals import STRONG, WEAK, is_english, signals_of
+from caveman_tui.core.shrink.signals import STRONG, is_english, signals_of
 from caveman_tui.core.shrink.vocabulary import Signal
 
 _RULES_AMONG_EXAMPLES = frozenset({Signal.PROHIBITION, Signal.EXCLUSIVE, Signal.ONLY, Signal.DEFAULT})
-_OUTWEIGH_RESTATED = frozenset({Signal.PROHIBITION, Signal.EXCLUSIVE, Signal.ONLY, Signal.DEFAULT, Signal.BOUND, Signal.LITERAL})
+_RULES_IN_HEADINGS = frozenset({Signal.PROHIBITION, Signal.EXCLUSIVE, Signal.ONLY})
+_OUTWEIGH_RESTATED = frozenset(
+    {Signal.PROHIBITION, Signal.EXCLUSIVE, Signal.ONLY, Signal.DEFAULT, Signal.BOUND, Signal.QUANTITY, Signal.LITERAL}
+)
 _OUTWEIGH_BENEFITS = frozenset({Signal.PROHIBITION, Signal.EXCLUSIVE, Signal.ONLY, Signal.DEFAULT, Signal.PREREQUISITE})
 _ELABORATION = frozenset({Signal.ARGUMENT, Signal.ENUMERATION})
+_ABOUT_THE_TOOL = frozenset({"marketing", "restated-purpose", "background"})
+"""Filler that may still be the sentence which says what the tool is for."""
 _USES = re.compile(r"(?:[-*•]\s+)?(?:use|pass|call|give)\b", re.IGNORECASE)
 _LEAST_BLANKS_OF_PLAIN = 2
 _ANNOUNCED = {"return-shape": Section.RETURNS, "marketing": Section.BENEFITS, "rationale": Section.BENEFITS}
@@ -71,7 +76,10 @@ class Judge:
     def _sentence(self, index: int, piece: Piece, block: Block, text: str) -> None:
         if block.kind is LineKind.HEADING or (block.is_head and block.own_section):
             piece.bare, piece.kind, piece.why = True, "heading", "heads what is below it"
-            if announces(text) or (block.kind is LineKind.HEADING and text[-1] not in SENTENCE_ENDS):
+            if announces(text):
+                return
+            if block.kind is LineKind.HEADING and text[-1] not in SENTENCE_ENDS:
+                piece.bare = signals_of(text).isdisjoint(_RULES_IN_HEADINGS)
                 return
         if self._earlier.repeats(text):
             piece.drop("repetition", "says again what stands above")
@@ -104,7 +112,7 @@ class Judge:
     def _dropped(self, piece: Piece, block: Block, text: str, signals: frozenset[Signal]) -> bool:
         """Drop a full sentence or a line if it is filler, or if nothing in it bears on choosing or calling; return whether it was."""
         prose = _is_prose(piece, block, text)
-        rule = filler_of(text)
+        rule = self._filler(block, text)
         if prose and not signals & _OUTWEIGH_RESTATED and self._known.holds_all_of(text):
             piece.drop("restated-purpose", "says only what the lead and the parameters' names say")
         elif (Signal.DEFAULT in signals and self._known.holds_default(text)) or (
@@ -115,12 +123,20 @@ class Judge:
             piece.drop("marketing", "says what it is good for, not how to call it")
         elif rule is not None and not signals & rule.unless:
             piece.drop(rule.kind, rule.why)
-        elif prose and signals <= WEAK and is_english(text):
-            if not self._context.parameters or self._known.names_tool_anew(text):
-                piece.keep("purpose", "may say what the tool is for")
-            else:
-                piece.drop("background", "nothing in it bears on choosing or calling")
         return not piece.kept
+
+    def _filler(self, block: Block, text: str) -> FillerRule | None:
+        """Return what a sentence is filler as, unless what the tool's own schema or the place of the sentence speaks against it."""
+        rule = filler_of(text)
+        if rule is None:
+            return None
+        if rule.kind == "return-shape" and (self._context.parameter or block.section is Section.PARAMETERS):
+            return None  # there it says what the argument does or what its parts are
+        if rule.kind in _ABOUT_THE_TOOL and self._known.names_tool_anew(text):
+            return None
+        if rule.kind == "restated-schema" and not self._known.holds_most_of(text):
+            return None
+        return rule
 
     def _examples(self) -> None:
         """Drop the examples that show no name and no shape of value which the rest of the text doesn't."""

@@ -9,6 +9,8 @@ _DEFAULT = re.compile(r"^(?:…\s*)?(?:the )?default(?:s)?(?: value)?(?: is| to|
 _FIELD = re.compile(r"^[*`\"'@$-]*\s*([\w.\-]+)[`\"'*]*\s*(?:\([^()]*\))?\s*[:：]\s*(.*)$", re.DOTALL)
 _STEM_WORD = re.compile(r"[a-z]+|\d+|[^\x00-\x7f]")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_SAME = {"identifier": "id", "url": "uri"}
+_TAKES = frozenset({"accept", "tak"})
 
 
 class Known:
@@ -32,21 +34,31 @@ class Known:
         field = _FIELD.match(line)
         if field is None or field.group(1) not in self._context.parameters:
             return False
-        return _stems(field.group(2)) <= GENERIC | _stems(field.group(1)) | self._tool | self._lead
+        return _stems(field.group(2)) <= _GENERIC | _stems(field.group(1)) | self._tool | self._lead
 
     def holds_all_of(self, text: str) -> bool:
         """Whether a sentence has no content word that is not in the lead, in the tool's name or in a parameter's name."""
-        left = _stems(text) - GENERIC - self._lead - self._tool
+        left = _stems(text) - _GENERIC - self._lead - self._tool
         if not left:
             return True
-        if self._named is None:
-            self._named = {stem for name in self._context.parameters for stem in _stems(name)}
-        return left <= self._named
+        return left <= self._names()
+
+    def holds_most_of(self, text: str) -> bool:
+        """Whether a sentence names an argument, and half of its content words or more stand in the schema's names or the lead."""
+        stems = {_SAME.get(stem, stem) for stem in _stems(text)}
+        names = {_SAME.get(stem, stem) for stem in self._names()}
+        content = stems - _GENERIC - _TAKES
+        return not stems.isdisjoint(names) and 2 * len(content - names - self._lead - self._tool) <= len(content)
 
     def names_tool_anew(self, text: str) -> bool:
         """Whether a sentence has words of the tool's name which the lead has not: then it says what the tool is for."""
         fresh = {stem for stem in self._tool - self._lead if len(stem) > 2}
         return bool(fresh) and not fresh.isdisjoint(_stems(text))
+
+    def _names(self) -> set[str]:
+        if self._named is None:
+            self._named = {stem for name in self._context.parameters for stem in _stems(name)}
+        return self._named
 
 
 def _stems(text: str) -> set[str]:
@@ -55,3 +67,6 @@ def _stems(text: str) -> set[str]:
 
 def _stem(word: str) -> str:
     return word[:-1] if len(word) > 3 and word[-1] in "se" and word[-2] != "s" else word
+
+
+_GENERIC = frozenset(_stem(word) for word in GENERIC)

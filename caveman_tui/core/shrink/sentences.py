@@ -12,10 +12,12 @@ _ENDS = re.compile(
 )
 _NO_END = re.compile(
     r"(?:\b(?:e\.?g|i\.?e|etc|vs|cf|ca|al|approx|incl|excl|resp|fig|no|nr|max|min|mr|mrs|ms|dr|st|inc|ltd|corp|dept|est|z\.b|bzw|p\.ej|ej)"
-    r"|(?:^|[\s(])[A-Za-z]|(?:^|\n)\s*\d{1,3})\.$",
+    r"|(?:^|(?<!\d)[\s(])[A-Za-z]|(?:^|\n)\s*\d{1,3})\.$",
     re.IGNORECASE,
 )
 _TAIL = 12
+_LABEL = re.compile(r"[A-Z]\w*(?: \w+){0,3}: ")
+"""What an abbreviation that ends a list may be followed by; it ends the sentence then."""
 
 
 def sentence_ends(text: str, start: int, end: int) -> list[int]:
@@ -32,7 +34,8 @@ def sentence_ends(text: str, start: int, end: int) -> list[int]:
             break
         sign = found.group()
         if sign[0] in ".!?":
-            if sign == "." and _NO_END.search(text[max(start, at - _TAIL) : at]):
+            closes_list = text.endswith("etc.", start, at) and _LABEL.match(text, stop, end)
+            if sign == "." and not closes_list and _NO_END.search(text[max(start, at - _TAIL) : at]):
                 continue
             following = text[stop]
             if following.islower() and sign[0] == ".":

@@ -23,8 +23,6 @@ STRONG = frozenset(
     }
 )
 """Signs that outweigh what looks like filler."""
-WEAK = frozenset({Signal.ARGUMENT})
-"""Signs that alone do not keep a sentence of prose."""
 
 _WORDS: dict[str, Signal] = {word: signal for signal, words in reversed(WORDS_OF.items()) for word in words}
 _ALSO_FORMAT = frozenset({"format", "iso"})
@@ -60,7 +58,7 @@ _CHOICE_LIST = re.compile(r"\((?:[\w.\-/]{1,20}, ){2}")
 _STRESSED = re.compile(r"\*\w+\*")
 _DIGITS = frozenset("0123456789")
 _UNIT = re.compile(
-    r"\d\s?(?:ms|s|sec|seconds?|minutes?|hours?|days?|bytes?|[kmg]i?b|px|pixels?|%|characters?|chars|words|lines?|tokens?|items?|results?|rows?)\b"
+    r"(?<![a-z\d])[\d.,]*\d\s?(?:ms|s|sec|seconds?|minutes?|hours?|days?|bytes?|[kmg]i?b|px|pixels?|%|characters?|chars|words|lines?|tokens?|items?|results?|rows?)\b"
 )
 _IN_UNIT = re.compile(
     r"\bin (?:seconds|milliseconds|minutes|hours|days|bytes|meters|metres|inches|points|pixels|degrees|percent|usd|cents)\b", re.IGNORECASE
@@ -72,13 +70,13 @@ _OTHER_SCRIPTS = re.compile(
     r"(?P<prohibition>[不勿禁]|없|않|금지|마세요|しない|できない|ません)"
     r"|(?P<exclusive>而非|二选一|代替|대신|代わり)"
     r"|(?P<only>仅|只|除非|必[须需传填]|만 |のみ|だけ)"
-    r"|(?P<prerequisite>先|之前|之后|需要|请|확인|먼저|필요|반드시|必要|必ず|事前)"
+    r"|(?P<prerequisite>先(?!进)|之前|之后|需要|请|확인|먼저|필요|반드시|必要|必ず|事前)"
     r"|(?P<default>默认|缺省|기본|デフォルト|既定)"
     r"|(?P<condition>如果|若|否则|当[^前地]|경우|場合)"
     r"|(?P<format>格式|例如|如[:：]|比如|示例|形式|예:|例:|分隔)"
     r"|(?P<bound>最多|最少|最大|最小|上限|取值|限制|최대|최소)"
     r"|(?P<unit>公里|米\)|毫秒|个字|字节)"
-    r"|(?P<destructive>删除|覆盖|替换|清空|삭제|削除)"
+    r"|(?P<destructive>删除|覆盖(?!范围)|替换|清空|삭제|削除)"
     r"|(?P<when>使用|用于|适用|调用|相比|区别|사용|使う)"
     r"|(?P<instruction>设置|提供|指定|支持|传入|输入|注意)"
     r"|(?P<enumeration>、)"

@@ -22,6 +22,8 @@ class Signal(StrEnum):
     LITERAL = "literal"
     UNIT = "unit"
     BOUND = "bound"
+    QUANTITY = "quantity"
+    """Speaks of a number without giving one."""
     DESTRUCTIVE = "destructive"
     WHEN = "when"
     INSTRUCTION = "instruction"
@@ -67,9 +69,9 @@ WORDS_OF: dict[Signal, frozenset[str]] = {
     ),
     Signal.PREREQUISITE: _words(
         """
-        credential credentials permission permissions access authenticate authentication authenticated account login plan token tokens
+        credential credentials permission permissions authenticate authentication authenticated account login plan token tokens
         before after once until previous previously beforehand ensure verify confirm obtain obtained prerequisite
-        prerequisites antes después primero zuerst vorher avant debe deben deve devem muss doit
+        prerequisites mandatory compulsory necessary needs shall antes después primero zuerst vorher avant debe deben deve devem muss doit
         """
     ),
     Signal.DEFAULT: _words(
@@ -80,7 +82,7 @@ WORDS_OF: dict[Signal, frozenset[str]] = {
     ),
     Signal.CONDITION: _words(
         """
-        if whenever depending otherwise falls wenn
+        if whenever depending otherwise regardless falls wenn si cuando lorsque quando
         """
     ),
     Signal.FORMAT: _words(
@@ -93,8 +95,13 @@ WORDS_OF: dict[Signal, frozenset[str]] = {
     ),
     Signal.BOUND: _words(
         """
-        paginated pagination higher lower larger smaller increase increases decrease decreases number numbers count
+        paginated pagination higher lower larger smaller increase increases decrease decreases
         inclusive positive negative cap capped quota
+        """
+    ),
+    Signal.QUANTITY: _words(
+        """
+        number numbers count
         """
     ),
     Signal.DESTRUCTIVE: _words(
@@ -105,6 +112,7 @@ WORDS_OF: dict[Signal, frozenset[str]] = {
         erase erases erased destroy destroys irreversible irreversibly permanent permanently undone undo revert reverts
         reverted reboot reboots restart restarts restarting reset resets charge charged billed cost costs fee fees paid
         payment modify modifies modified clears cleared subsequent persist persists persisted persistent affect affects
+        immediately asynchronously notified notifies
         globally stored saved manual manually irrevocably warning dangerous danger caution careful carefully
         """
     ),
@@ -119,7 +127,7 @@ WORDS_OF: dict[Signal, frozenset[str]] = {
     Signal.INSTRUCTION: _words(
         """
         important note remember ignore ignored fail fails failing error errors raise raises warn warns enable enables
-        enabled disable disables disabled
+        enabled disable disables disabled fehler erreur erro errore
         """
     ),
     Signal.ENUMERATION: _words(
@@ -161,7 +169,9 @@ PAIRS_OF: dict[Signal, frozenset[tuple[str, str]]] = {
     ),
     Signal.PREREQUISITE: _pairs(
         """
-        prior to, need to, needs to, needed to, you need, you'll need, make sure, be sure, retrieved from, d'abord avant
+        prior to, need to, needs to, needed to, you need, you'll need, make sure, be sure, retrieved from, d'abord avant,
+        have to, has to, ought to, access token, access key, access rights, have access, has access, need access,
+        read access, write access, admin access, full access
         """
     ),
     Signal.DEFAULT: _pairs(
@@ -177,7 +187,7 @@ PAIRS_OF: dict[Signal, frozenset[tuple[str, str]]] = {
     ),
     Signal.FORMAT: _pairs(
         """
-        by its, by their, by id, by name, e g, i e, such as, case sensitive, case insensitive, 0 based, 1 based,
+        by its, by their, by id, by name, e g, i e, case sensitive, case insensitive, 0 based, 1 based,
         zero based, one based, 0 indexed, 1 indexed, zero indexed, one indexed, indexed from, index from, starts from,
         starting from
         """
@@ -207,7 +217,7 @@ PAIRS_OF: dict[Signal, frozenset[tuple[str, str]]] = {
     ),
     Signal.ENUMERATION: _pairs(
         """
-        type of, types of, subtype of
+        type of, types of, subtype of, such as
         """
     ),
     Signal.ARGUMENT: _pairs(

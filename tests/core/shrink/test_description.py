@@ -104,6 +104,21 @@ class TestReturns:
         else:
             assert shrunk(text) == LONG
 
+    @pytest.mark.parametrize("rule", ["-------", "======="])
+    def test_a_heading_may_be_underlined(self, rule: str) -> None:
+        rest = f"Notes\n{rule}\nThe table is held for ten minutes."
+        text = f"{LONG}\n\nReturns\n{rule}\nstr\n  The name of the table.\n\n{rest}"
+        assert shrunk(text) == f"{LONG}\n\n{rest}"
+
+    @pytest.mark.parametrize("tag", [":returns: a booking\n:rtype: str", "@returns a booking"])
+    def test_a_tag_about_the_result_goes_and_the_others_stay(self, tag: str) -> None:
+        text = f"{LONG}\n\n:param day: the day\n{tag}\n:raises Full: when no table is free"
+        assert shrunk(text) == f"{LONG}\n\n:param day: the day\n\n:raises Full: when no table is free"
+
+    def test_a_rule_that_is_underlined_stays(self) -> None:
+        text = f"{LONG}\n\nNever book twice\n----------------"
+        assert "Never book twice" in shrunk(text)
+
     def test_json_of_the_result_goes(self) -> None:
         assert shrunk(LONG + '\n\nExpected return:\n  A booking.\n  Example: {\n    "id": "b1",\n    "seats": 2\n  }') == LONG
 

@@ -3,6 +3,7 @@
 import pytest
 
 from caveman_tui.core.policy import Level
+from caveman_tui.core.shrink.model import ToolContext
 from caveman_tui.core.shrink.signals import signals_of
 from caveman_tui.core.shrink.vocabulary import Signal
 from tests.core.shrink.descriptions import LONG, shrunk, unit_at
@@ -57,11 +58,17 @@ FILLER = [
     ("marketing", "It is particularly useful for dinners of large families."),
     ("marketing", "The state-of-the-art kitchen of the house is loved by the town."),
     ("rationale", "This helps the owner with the seating."),
-    ("restated-schema", "Accepts the street and the name of the house."),
+    ("marketing", "The kitchen is trusted by thousands of families of the town."),
+    ("marketing", "The people of the town get to their table with ease."),
+    ("restated-schema", "Accepts the day and the place of the dinner."),
     ("naming", "This tool can be referenced as the butler of the house."),
     ("implementation", "The booking leverages the ledger of the house."),
     ("restated-purpose", "This tool gives the people of the town a place at the table."),
-    ("background", "The house is old and loved by the people of the town."),
+    ("background", "Ledger Nine is an open booking platform for the restaurants of the town."),
+    ("background", "Evenings are the building blocks of the calendar of the house."),
+    ("reference", "For more information, see the documentation of the house."),
+    ("return-shape", "Each entry of the result has a name and a street."),
+    ("return-shape", "You will receive a list of the tables of the house."),
 ]
 
 
@@ -87,7 +94,7 @@ def test_filler_goes_and_says_why(kind: str, sentence: str) -> None:
         "Returns nothing, and the old booking must be gone by then.",
         "Perfect for birthdays, which cannot be booked by telephone.",
         "This helps the owner with at most one evening.",
-        "The house is unique and loved by the people of the town.",
+        "The house is unique and trusted by thousands of people of the town.",
     ],
 )
 @pytest.mark.parametrize("level", [Level.STANDARD, Level.TERSE])
@@ -119,6 +126,34 @@ def test_a_fact_outweighs_the_filler_around_it(sentence: str) -> None:
 @pytest.mark.parametrize(
     "sentence",
     [
+        "Quotes inside the name have to be doubled.",
+        "The waiter has to be a friend of the house.",
+        "Long names get truncated.",
+        "Private rooms are left out.",
+        "The bill goes out to everyone at the table.",
+        "Names are folded to upper case.",
+        "The amount is an integer.",
+        "Accepts postcards and photographs.",
+        "Each guest in the list has a name and a seat.",
+        "For more information on a table, see find_restaurants.",
+        "Weekends count as well.",
+    ],
+)
+def test_a_fact_without_a_sign_stays(sentence: str) -> None:
+    text = f"{LONG} {sentence} Ask about allergies."
+    assert shrunk(text) == text
+
+
+def test_what_an_argument_returns_or_holds_is_no_return_shape() -> None:
+    context = ToolContext(tool="book_table", parameters=frozenset({"verbose"}), parameter="verbose")
+    for sentence in ("Returns the full menu with the names of the cooks.", "Each dish contains a name and a cook."):
+        text = f"{LONG} {sentence} Ask about allergies."
+        assert shrunk(text, context=context) == text
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
         "必须先调用搜索工具。",
         "严禁预订两次。",
         "最多支持十二位客人。",
@@ -136,6 +171,22 @@ def test_a_fact_outweighs_the_filler_around_it(sentence: str) -> None:
 def test_other_languages_stay(sentence: str) -> None:
     text = f"{LONG}\n{sentence}\nAsk about allergies."
     assert sentence in shrunk(text)
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        ("marketing", "本服务深受广大客人喜爱。"),
+        ("marketing", "皆様のお越しにぜひお役立てください。"),
+        ("marketing", "Miles de comercios confían ya en esta casa."),
+        ("return-shape", "予約の詳細が返されます。"),
+        ("return-shape", "Als Ergebnis erhalten Sie eine Liste der Tische."),
+    ],
+)
+def test_filler_in_other_languages_goes(kind: str, sentence: str) -> None:
+    text = f"{LONG}\n{sentence}\nAsk about allergies."
+    assert sentence not in shrunk(text)
+    assert unit_at(text, sentence).kind == kind
 
 
 def test_chinese_results_go() -> None:
