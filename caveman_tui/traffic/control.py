@@ -86,10 +86,16 @@ class WorkerClient:
         return (await self.status()).settings
 
     async def change_settings(
-        self, *, loop_ttl: LoopTtlMode | None = None, shrink: ShrinkMode | None = None, level: Level | None = None
+        self,
+        *,
+        loop_ttl: LoopTtlMode | None = None,
+        shrink: ShrinkMode | None = None,
+        level: Level | None = None,
+        excluded_tools: tuple[str, ...] | None = None,
     ) -> Settings:
         """Change the fields that are given; the settings as they are then."""
-        return await self._send("PATCH", "/v1/settings", SettingsChange(loop_ttl=loop_ttl, shrink=shrink, level=level), Settings)
+        change = SettingsChange(loop_ttl=loop_ttl, shrink=shrink, level=level, excluded_tools=excluded_tools)
+        return await self._send("PATCH", "/v1/settings", change, Settings)
 
     async def exchanges(self) -> ExchangeList:
         """All exchanges in memory, oldest first."""

@@ -49,7 +49,12 @@ class TrafficSource(Protocol):
         ...
 
     async def change_settings(
-        self, *, loop_ttl: LoopTtlMode | None = None, shrink: ShrinkMode | None = None, level: Level | None = None
+        self,
+        *,
+        loop_ttl: LoopTtlMode | None = None,
+        shrink: ShrinkMode | None = None,
+        level: Level | None = None,
+        excluded_tools: tuple[str, ...] | None = None,
     ) -> Settings:
         """Change the fields that are given; the settings as they are then."""
         ...

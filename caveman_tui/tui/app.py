@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import tzinfo
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -20,7 +21,9 @@ from caveman_tui import places
 from caveman_tui.ccr import StoreError, default_path, open_store
 from caveman_tui.core.policy import Level, LoopTtlMode, ShrinkMode
 from caveman_tui.protocol.discovery import WorkerRecord
+from caveman_tui.protocol.control import Conversation
 from caveman_tui.protocol.exchanges import Exchange
+from caveman_tui.protocol.events import Settings
 from caveman_tui.traffic import format
 from caveman_tui.traffic.control import WorkerClient
 from caveman_tui.traffic.exports import Export, FormatName
@@ -29,7 +32,7 @@ from caveman_tui.traffic.feed import DRAIN_SECONDS, Arrived, Feed, FeedMessage, 
 from caveman_tui.traffic.log import Changes, TrafficLog
 from caveman_tui.traffic.private_file import write_private
 from caveman_tui.traffic.source import SourceError, TrafficSource
-from caveman_tui.traffic.switching import switch_cost
+from caveman_tui.traffic.switching import switch_text
 from caveman_tui.traffic.view import TrafficView, ViewChange
 from caveman_tui.tui import failures, keys
 from caveman_tui.tui.ascii import AsciiFilter
@@ -42,6 +45,7 @@ from caveman_tui.tui.screens.export_dialog import ExportDialog
 from caveman_tui.tui.screens.help import HelpScreen
 from caveman_tui.tui.screens.store import StoreScreen, sentence
 from caveman_tui.tui.screens.traffic import TrafficScreen
+from caveman_tui.tui.screens.tools import ToolsScreen
 from caveman_tui.tui.themes import DARK, LIGHT
 from caveman_tui.tui.widgets.exchange_pane import Content, ExchangePane
 
@@ -252,6 +256,21 @@ class CavemanApp(App[int]):
             self.push_screen(StoreScreen(self.store_path()))
 
     def action_cache(self) -> None:
+    def action_tools(self) -> None:
+        """Open the tool catalogs."""
+        if not isinstance(self.screen, ToolsScreen):
+            self.push_screen(ToolsScreen())
+
+    def toggle_excluded(self, name: str) -> None:
+        """Leave a tool out of shrinking in new conversations, or in again."""
+        excluded = self.traffic_log.settings.excluded_tools
+        if name in excluded:
+            rest = tuple(other for other in excluded if other != name)
+            self._change(f"{name}: shrunk again", f"It counts like any other. {self._pinning()}".strip(), excluded_tools=rest)
+        else:
+            says = f"It goes out as it comes. {self._pinning()}".strip()
+            self._change(f"{name}: excluded from shrinking", says, excluded_tools=(*excluded, name))
+
         """Open the cache."""
         if not isinstance(self.screen, CacheScreen):
             self.push_screen(CacheScreen())
@@ -306,34 +325,12 @@ class CavemanApp(App[int]):
         self._change(f"Loop TTL: {mode.value}", says, loop_ttl=mode)
 
     def action_force_shrink(self) -> None:
-        """Ask, with the one-time cost, and switch the current conversation."""
+        """Ask, with what holds now and the one-time cost, and switch the current conversation."""
         exchange = self._current_exchange()
         if exchange is None or not exchange.conversation:
             self.notify("Put the cursor on an exchange of the conversation first.", markup=False)
             return
-        settings = self.traffic_log.settings
-        cost = switch_cost(exchange.conversation, self.traffic_log)
-        if cost.tokens is None:
-            price = "How long its cached prefix is, and so what that costs, is unknown."
-        else:
-            dollars = format.labelled(format.money(cost.dollars.value), cost.dollars.label)
-            ttl = {"1h": "2", "5m": "1.25"}[cost.ttl]
-            price = (
-                f"Its cached prefix, {format.exact(cost.tokens)} tokens as the provider last reported, is written once more at "
-                f"{ttl} times the input price: {dollars}."
-            )
-        text = (
-            f"Conversation {format.short_id(exchange.conversation)} goes to '{settings.shrink.value}', level {settings.level.value}, "
-            "with its next request.",
-            price,
-        )
-        conversation = exchange.conversation
-
-        def answered(yes: bool | None) -> None:
-            if yes:
-                self._force(conversation, settings.shrink, settings.level)
-
-        self.push_screen(ForceDialog("Force this conversation now?", text, "force.cancel"), answered)
+        self._ask_force(exchange)
 
     def action_leave(self) -> None:
         """Ask whether the worker stays; where there is none, or it ends anyway, just leave."""
@@ -375,16 +372,22 @@ class CavemanApp(App[int]):
         self.exit(0)
 
     def _change(
-        self, title: str, says: str, *, loop_ttl: LoopTtlMode | None = None, shrink: ShrinkMode | None = None, level: Level | None = None
+        self,
+        title: str,
+        says: str,
+        *,
+        loop_ttl: LoopTtlMode | None = None,
+        shrink: ShrinkMode | None = None,
+        level: Level | None = None,
+        excluded_tools: tuple[str, ...] | None = None,
     ) -> None:
-        self._change_settings(title, says, loop_ttl, shrink, level)
+        change = partial(self.source.change_settings, loop_ttl=loop_ttl, shrink=shrink, level=level, excluded_tools=excluded_tools)
+        self._change_settings(title, says, change)
 
     @work(group="settings", exclusive=True, exit_on_error=False)
-    async def _change_settings(
-        self, title: str, says: str, loop_ttl: LoopTtlMode | None, shrink: ShrinkMode | None, level: Level | None
-    ) -> None:
+    async def _change_settings(self, title: str, says: str, change: Callable[[], Awaitable[Settings]]) -> None:
         try:
-            self.traffic_log.settings = await self.source.change_settings(loop_ttl=loop_ttl, shrink=shrink, level=level)
+            self.traffic_log.settings = await change()
         except SourceError as error:
             self.notify(str(error), title="Setting not changed", severity="error", timeout=8, markup=False)
             return
@@ -392,6 +395,22 @@ class CavemanApp(App[int]):
         self.notify(says, title=title, timeout=8, markup=False)
 
     @work(group="force", exclusive=True, exit_on_error=False)
+    @work(group="force", exclusive=True, exit_on_error=False)
+    async def _ask_force(self, exchange: Exchange) -> None:
+        settings = self.traffic_log.settings
+        pins: tuple[Conversation, ...] | None
+        try:
+            pins = (await self.source.conversations()).conversations
+        except SourceError:
+            pins = None
+
+        def answered(mode: ShrinkMode | None) -> None:
+            if mode is not None:
+                self._force(exchange.conversation, mode, settings.level)
+
+        text = switch_text(exchange, self.traffic_log, settings, pins)
+        self.push_screen(ForceDialog("Switch tool shrinking for this conversation?", text, "force.cancel"), answered)
+
     async def _force(self, conversation: str, mode: ShrinkMode, level: Level) -> None:
         try:
             await self.source.force_shrink(conversation, mode, level)
@@ -425,6 +444,8 @@ class CavemanApp(App[int]):
 
     def _current_exchange(self) -> Exchange | None:
         current = getattr(self.screen, "current", None)
+            if changes.settings:
+                screen.show_excluded()
         return current if isinstance(current, Exchange) else self.traffic_view.current
 
 

@@ -39,6 +39,7 @@ TABLE: tuple[Key, ...] = (
     Key("app.quit", "app", "ctrl+q", "leave", "quit", "Leave the screen; asks whether the worker stays.", 92, priority=True),
     Key("app.store", "app", "o", "store", "originals", "Open the recovery store with every original that was replaced.", 50),
     Key("app.cache", "app", "C", "cache", "cache", "What the provider's cache holds, how long still, why it was last missed.", 51),
+    Key("app.tools", "app", "K", "tools", "tool catalogs", "All tool catalogs: what is dropped of each tool, and how two differ.", 52),
     Key("app.copy", "app", "ctrl+c", "copy_selection", "copy selection", "Send the selected text to the clipboard."),
     Key("settings.shrink", "app", "s", "cycle_shrink", "shrink mode", "Tool shrinking off, measure or apply, for new conversations.", 60),
     Key("settings.level", "app", "L", "cycle_level", "shrink level", "How much text shrinking may drop: careful, standard, terse."),
@@ -115,6 +116,20 @@ TABLE: tuple[Key, ...] = (
     ),
     Key("cache.conversation", "cache", "c", "only_conversation", "its exchanges", "Back to the list, with this conversation only.", 25),
     # Help
+    # Tool catalogs
+    Key("catalog.back", "catalog", "escape", "back", "back", "From a tool to the catalogs, and back to where you came from.", 10),
+    Key(
+        "catalog.compare", "catalog", "d", "compare", "compare", "Compare with the marked catalog, or else with another one before it.", 15
+    ),
+    Key("catalog.mark", "catalog", "m", "mark", "mark", "Mark this catalog as the one that d compares others with.", 16),
+    Key("catalog.file", "catalog", "D", "compare_file", "compare file", "Compare with a catalog in a file.", 17),
+    Key("tool.sort", "tool-list", "S", "sort", "sort", "Order tools as sent, by size, by what is saved, by ratio, by name.", 20),
+    Key("tool.changed", "tool-list", "c", "only_changed", "only changed", "Only tools that shrinking changes, or all.", 21),
+    Key("tool.exclude", "tool-list", "x", "exclude", "exclude", "Leave this tool out of shrinking in new conversations, or in again.", 22),
+    # Two catalogs
+    Key("compare.back", "compare", "escape", "back", "back", "From a tool to the list, and back to the catalogs.", 10),
+    Key("compare.changed", "compare", "c", "only_changed", "only changed", "Only tools that changed, or all.", 15),
+    Key("compare.swap", "compare", "x", "swap", "swap", "Compare the other way round.", 20),
     Key("help.back", "help", "escape", "back", "back", "Back to where you came from.", 10),
     # Any list
     Key("list.down", "list", "j,down", "move(1)", "down", "One row down.", palette=False),
@@ -141,8 +156,10 @@ TABLE: tuple[Key, ...] = (
     Key("quit.keep", "quit", "k", "keep", "keep worker", "Leave; the worker goes on and clients stay connected.", 1, palette=False),
     Key("quit.stop", "quit", "x", "stop", "stop worker", "Leave and end the worker once running exchanges have ended.", 2, palette=False),
     Key("quit.cancel", "quit", "escape", "cancel", "stay", "Stay here.", 3, palette=False),
-    Key("force.confirm", "force", "y", "confirm", "force", "Force it; the cached prefix is written again once.", 1, palette=False),
-    Key("force.cancel", "force", "escape,n", "cancel", "leave it", "Leave the conversation as it is pinned.", 2, palette=False),
+    Key("force.apply", "force", "a", "choose('apply')", "apply", "Shrink its tools; the originals are stored first.", 1, palette=False),
+    Key("force.measure", "force", "m", "choose('measure')", "measure", "Send its tools as they come, and measure.", 2, palette=False),
+    Key("force.off", "force", "o", "choose('off')", "off", "Send its tools as they come, and look no further.", 3, palette=False),
+    Key("force.cancel", "force", "escape,n", "cancel", "leave it", "Leave the conversation as it is.", 4, palette=False),
     Key("export.curl", "export", "c", "format('curl')", "curl", "Commands for a shell, credentials as variables.", 1, palette=False),
     Key("export.har", "export", "h", "format('har')", "HAR", "HTTP Archive 1.2, for browsers' tools.", 2, palette=False),
     Key("export.jsonl", "export", "j", "format('jsonl')", "JSON lines", "A line each, for programs.", 3, palette=False),
@@ -160,7 +177,7 @@ FOCUS_PATHS: tuple[tuple[str, ...], ...] = (
     ("app", "traffic", "tabs", "list"),
     ("app", "exchange", "tabs", "text"),
     ("app", "exchange", "tabs", "text", "body"),
-    ("app", "exchange", "tabs", "list"),
+    ("app", "exchange", "tabs", "list", "tool-list"),
     ("app", "store", "list", "store-list"),
     ("app", "store", "text"),
     ("app", "cache", "list"),
@@ -175,6 +192,10 @@ FOCUS_PATHS: tuple[tuple[str, ...], ...] = (
 """Contexts whose keys hold at the same time, from the app to the focused widget; in one path no key may stand for two things."""
 
 TITLES: dict[str, str] = {
+    ("app", "catalog", "list", "tool-list"),
+    ("app", "catalog", "text"),
+    ("app", "compare", "list"),
+    ("app", "compare", "text"),
     "app": "Everywhere",
     "traffic": "Traffic list",
     "exchange": "Exchange",
@@ -194,6 +215,9 @@ TITLES: dict[str, str] = {
 }
 
 
+    "catalog": "Tool catalogs",
+    "tool-list": "Any list of tools",
+    "compare": "Two catalogs",
 def bindings(context: str) -> list[Binding]:
     """Textual bindings of one context."""
     return [

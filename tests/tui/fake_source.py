@@ -27,7 +27,7 @@ from caveman_tui.protocol.control import (
 from caveman_tui.protocol.events import AnyEvent, Settings
 from caveman_tui.protocol.exchanges import Exchange
 from caveman_tui.traffic.source import Refused, WorkerGone
-from tests.tui.session import OPUS, REFACTOR, START, catalog
+from tests.tui.session import OPUS, OTHER_DIGEST, REFACTOR, START, catalog, other_catalog
 
 INSTANCE = "5f0c5f0c5f0c5f0c"
 REQUEST = {
@@ -117,11 +117,17 @@ class FakeSource:
         return self.now_settings
 
     async def change_settings(
-        self, *, loop_ttl: LoopTtlMode | None = None, shrink: ShrinkMode | None = None, level: Level | None = None
+        self,
+        *,
+        loop_ttl: LoopTtlMode | None = None,
+        shrink: ShrinkMode | None = None,
+        level: Level | None = None,
+        excluded_tools: tuple[str, ...] | None = None,
     ) -> Settings:
         """Changes them and says so to followers, as a worker does."""
         self._answer(f"change_settings {loop_ttl} {shrink} {level}")
-        changes = {name: value for name, value in (("loop_ttl", loop_ttl), ("shrink", shrink), ("level", level)) if value is not None}
+        given = (("loop_ttl", loop_ttl), ("shrink", shrink), ("level", level), ("excluded_tools", excluded_tools))
+        changes = {name: value for name, value in given if value is not None}
         self.now_settings = msgspec.structs.replace(self.now_settings, **changes)
         self.send(events.SettingsChanged(settings=self.now_settings))
         return self.now_settings
@@ -167,9 +173,9 @@ class FakeSource:
         return RESPONSE if which == "response" else json.dumps(REQUEST, ensure_ascii=False, separators=(",", ":")).encode()
 
     async def catalog(self, digest: str, level: Level) -> CatalogDetail:
-        """The one catalog."""
+        """The one of the morning, or the other."""
         self._answer(f"catalog {digest} {level}")
-        return catalog()
+        return other_catalog() if digest == OTHER_DIGEST else catalog()
 
     async def conversations(self) -> ConversationList:
         """What the story's conversations are pinned to."""

@@ -116,6 +116,43 @@ def catalog() -> CatalogDetail:
     return CatalogDetail(digest=DIGEST, level=Level.STANDARD, tools=tools, bytes_before=len(TOOLS_BEFORE), bytes_after=len(TOOLS_AFTER))
 
 
+def other_catalog() -> CatalogDetail:
+    """The catalog of another day: a tool gone, one new, one stricter, one with another text."""
+    tools = []
+    for tool in catalog().tools:
+        parsed = json.loads(tool.before)
+        if tool.name == "Read":
+            continue
+        if tool.name == "Edit":
+            parsed["input_schema"]["required"] = ["path", "old", "new"]
+            parsed["input_schema"]["properties"]["path"] = {"type": "string", "pattern": "^/"}
+        if tool.name == "mcp__tracker__list_issues":
+            parsed["description"] = "List issues, newest first. At most 50 a page."
+        text = _compact(parsed)
+        tools.append(CatalogTool(name=tool.name, before=text, after=text, tokens_before=len(text) // 4, tokens_after=len(text) // 4))
+    view = _compact(_tool("View", "Show a file or an image.", path={"type": "string"}))
+    tools.append(CatalogTool(name="View", before=view, after=view, tokens_before=len(view) // 4, tokens_after=len(view) // 4))
+    size = sum(len(tool.before.encode()) + 1 for tool in tools) + 1
+    return CatalogDetail(digest=OTHER_DIGEST, level=Level.STANDARD, tools=tuple(tools), bytes_before=size, bytes_after=size)
+
+
+OTHER_DIGEST = "0ddc" * 16
+
+
+def other_summary() -> ToolsSummary:
+    """The tools of an exchange with the other catalog, of which nothing can be dropped."""
+    detail = other_catalog()
+    return msgspec.structs.replace(
+        summary(applied=False),
+        digest=OTHER_DIGEST,
+        tools=len(detail.tools),
+        bytes_before=detail.bytes_before,
+        bytes_after=detail.bytes_after,
+        tokens_before=detail.bytes_before // 4,
+        tokens_after=detail.bytes_after // 4,
+    )
+
+
 def summary(*, applied: bool, level: Level = Level.STANDARD) -> ToolsSummary:
     """The tools of one exchange."""
     return ToolsSummary(
@@ -355,4 +392,11 @@ def story_of_misses() -> Story:
     writer = {"conversation": "a41d7c02-5b1e-4a77-9c2e-0d6f1b2a3c4d", "model": OPUS}
     s.step(30, 2, 31_000, 0.0, edit="", prefix=prefix(3, name="b"), **writer)
     s.step(9, 4, 33_500, 0.0, edit="loop", applied=False, prefix=msgspec.structs.replace(prefix(5, name="b"), tools="t2"), **writer)
+    return s
+
+
+def story_of_catalogs() -> Story:
+    """The morning, and after it a conversation with another catalog."""
+    s = story()
+    s.step(40, 2, 30_100, 0.0, edit="", conversation="e5a0c1d2-77aa-4c0e-8b51-6f0e1d2c3b4a", tools=(other_summary(),))
     return s

@@ -169,7 +169,12 @@ class Stubborn(FakeSource):
     """Refuses every wish."""
 
     async def change_settings(
-        self, *, loop_ttl: LoopTtlMode | None = None, shrink: ShrinkMode | None = None, level: Level | None = None
+        self,
+        *,
+        loop_ttl: LoopTtlMode | None = None,
+        shrink: ShrinkMode | None = None,
+        level: Level | None = None,
+        excluded_tools: tuple[str, ...] | None = None,
     ) -> Settings:
         raise Refused(Problem(code="no", what="Not now.", todo="Later."))
 

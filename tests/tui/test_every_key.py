@@ -12,27 +12,31 @@ from textual.widgets import Input
 
 from caveman_tui import places
 from caveman_tui.core.policy import Level, LoopTtlMode, ShrinkMode
-from caveman_tui.protocol.events import ExchangeStarted
+from caveman_tui.protocol.events import ExchangeRewritten, ExchangeStarted
 from caveman_tui.protocol.exchanges import Exchange
 from caveman_tui.traffic.body_text import BodyDocument
 from caveman_tui.traffic.lines import plain
 from caveman_tui.traffic.outline import Group
+from caveman_tui.traffic.tool_rows import ToolOrder
 from caveman_tui.traffic.view import SortKey
 from caveman_tui.tui import keys
 from caveman_tui.tui.app import CavemanApp
 from caveman_tui.tui.screens.cache import CacheList, CacheScreen
+from caveman_tui.tui.screens.compare import CompareList, CompareScreen
 from caveman_tui.tui.screens.dialog import DeleteDialog, ForceDialog, QuitDialog
 from caveman_tui.tui.screens.exchange import ExchangeScreen
 from caveman_tui.tui.screens.help import HelpScreen
 from caveman_tui.tui.screens.store import StoreList, StoreScreen
+from caveman_tui.tui.screens.tools import CatalogList, ToolsScreen
 from caveman_tui.tui.screens.traffic import TrafficScreen
 from caveman_tui.tui.widgets.body_view import BodyView
 from caveman_tui.tui.widgets.exchange_pane import ExchangePane
 from caveman_tui.tui.widgets.info_line import InfoLine
 from caveman_tui.tui.widgets.line_view import LineView
+from caveman_tui.tui.widgets.tools_view import ToolList
 from tests.tui.conftest import settle
 from tests.tui.fake_source import FakeSource
-from tests.tui.session import CODEX, EXPLORER, HANDLE, NIGHTLY, NOW, REFACTOR, TOOLS_BEFORE
+from tests.tui.session import CODEX, EXPLORER, HANDLE, NIGHTLY, NOW, REFACTOR, TOOLS_BEFORE, other_summary
 
 
 class Person:
@@ -179,15 +183,17 @@ async def _(p: Person) -> None:
     ]
 
 
-@scenario("settings.force", "force.confirm", "force.cancel", "force.default")
+@scenario("settings.force", "force.apply", "force.measure", "force.off", "force.cancel", "force.default")
 async def _(p: Person) -> None:
     for answer in ("escape", "n", "enter"):
         await p.press("F")
         assert p.shows(ForceDialog)
         await p.press(answer)
         assert p.shows(TrafficScreen) and not any(call.startswith("force") for call in p.source.calls)
-    await p.press("F", "y")
-    assert p.source.calls[-1] == "force_shrink 3f2a9c1e-70d4-4b8e-9a55-1c2d3e4f5a6b apply standard"
+    for answer, mode in (("a", "apply"), ("m", "measure"), ("o", "off")):
+        await p.press("F", answer)
+        assert p.source.calls[-1] == f"force_shrink 3f2a9c1e-70d4-4b8e-9a55-1c2d3e4f5a6b {mode} standard"
+        assert p.shows(TrafficScreen)
     await p.press("g", "F")
     assert p.shows(TrafficScreen) and "Put the cursor on an exchange" in p.notices
 
@@ -540,6 +546,100 @@ async def _(p: Person) -> None:
     await p.press("C", "j", "c")
     assert p.shows(TrafficScreen)
     assert {row.conversation[:4] for row in p.app.traffic_view.rows} == {"c0de"}
+
+
+@scenario("app.tools", "catalog.back")
+async def _(p: Person) -> None:
+    await p.press("K")
+    assert p.shows(ToolsScreen) and isinstance(p.app.focused, CatalogList)
+    await p.press("K")
+    assert len(p.app.screen_stack) == 3
+    await p.press("enter")
+    assert isinstance(p.app.focused, ToolList)
+    await p.press("enter")
+    assert p.app.focused is p.text("#tools-text")
+    for kind in (ToolList, CatalogList):
+        await p.press("escape")
+        assert isinstance(p.app.focused, kind) and p.shows(ToolsScreen)
+    await p.press("escape")
+    assert p.shows(TrafficScreen)
+
+
+@scenario("catalog.compare", "compare.back", "compare.changed", "compare.swap")
+async def _(p: Person) -> None:
+    await p.press("K", "d")
+    rows = p.app.screen.query_one(CompareList)
+    assert p.shows(CompareScreen) and {tool.state for tool in rows.tools} == {"changed"}
+    await p.press("c")
+    assert {tool.state for tool in rows.tools} == {"changed", "same"}
+    await p.press("enter")
+    assert p.app.focused is p.text("#compare-text")
+    await p.press("escape", "x")
+    assert rows.tools[0].sentences[0].added and not rows.tools[0].sentences[0].removed
+    await p.press("escape")
+    assert p.shows(ToolsScreen)
+    p.source.send(
+        ExchangeStarted(id="other", at=NOW, method="POST", path="/", conversation="other"),
+        ExchangeRewritten(id="other", tools=(other_summary(),)),
+    )
+    await settle(p.pilot)
+    await p.press("g", "d")
+    found = {(tool.name, tool.state, tool.breaking) for tool in p.app.screen.query_one(CompareList).tools}
+    assert {("Read", "removed", True), ("View", "added", False), ("Edit", "changed", True)} <= found
+    await p.press("escape", "G", "m", "g", "d")
+    assert {tool.name for tool in p.app.screen.query_one(CompareList).tools if tool.breaking} == {"Read", "Edit"}
+
+
+@scenario("catalog.mark")
+async def _(p: Person) -> None:
+    await p.press("K", "G", "m")
+    rows = p.app.screen.query_one(CatalogList)
+    assert rows.marked == rows.catalogs[-1].key
+    await p.press("m")
+    assert rows.marked is None
+
+
+@scenario("catalog.file")
+async def _(p: Person) -> None:
+    path = places.recovered_dir() / "old.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(TOOLS_BEFORE.replace(b'"name":"Bash"', b'"name":"Shell"'))
+    await p.press("K", "D")
+    p.app.screen.query_one(Input).value = str(path)
+    await p.press("enter")
+    assert p.shows(CompareScreen)
+    changed = {(tool.name, tool.state, tool.breaking) for tool in p.app.screen.query_one(CompareList).tools}
+    assert changed == {("Shell", "removed", True), ("Bash", "added", False)}
+    await p.press("escape", "D", *"/nowhere/at/all", "enter")
+    assert p.shows(ToolsScreen) and "Not compared" in p.notices and "/nowhere/at/all" in p.notices
+
+
+@scenario("tool.sort", "tool.changed")
+async def _(p: Person) -> None:
+    await p.press("K", "enter")
+    rows = p.app.screen.query_one(ToolList)
+    seen = []
+    for _ in ToolOrder:
+        await p.press("S")
+        seen.append((rows.order, rows.rows[0].tool.name))
+    assert [order for order, _ in seen] == [*list(ToolOrder)[1:], ToolOrder.SENT]
+    assert dict(seen)[ToolOrder.SAVED] == "mcp__tracker__create_issue" and dict(seen)[ToolOrder.NAME] == "Bash"
+    await p.press("c")
+    assert {row.bytes_before == row.bytes_after for row in rows.rows} == {False}
+    await p.press("c")
+    assert len(rows.rows) == 8
+
+
+@scenario("tool.exclude")
+async def _(p: Person) -> None:
+    await p.press("K", "enter", "x")
+    assert p.source.now_settings.excluded_tools == ("mcp__index__search",)
+    assert "excluded from shrinking" in p.notices and "running ones keep what they began with" in p.notices
+    assert p.app.screen.query_one(ToolList).excluded == {"mcp__index__search"}
+    await p.press("escape", "escape", "2")
+    assert p.shows(ExchangeScreen) and p.app.screen.query_one(ToolList).excluded == {"mcp__index__search"}
+    await p.press("x")
+    assert p.source.now_settings.excluded_tools == () and "shrunk again" in p.notices
 
 
 @scenario("list.down", "list.up", "list.page-down", "list.page-up", "list.first", "list.last")

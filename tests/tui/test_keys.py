@@ -11,16 +11,19 @@ from caveman_tui.tui.app import CavemanApp
 from caveman_tui.tui.help_text import help_lines
 from caveman_tui.tui.keymap import KeysRefused, remapped
 from caveman_tui.tui.screens.cache import CacheScreen
+from caveman_tui.tui.screens.compare import CompareScreen
 from caveman_tui.tui.screens.dialog import DeleteDialog, ForceDialog, QuitDialog
 from caveman_tui.tui.screens.exchange import ExchangeScreen
 from caveman_tui.tui.screens.export_dialog import ExportDialog
 from caveman_tui.tui.screens.help import HelpScreen
 from caveman_tui.tui.screens.store import StoreList, StoreScreen
+from caveman_tui.tui.screens.tools import ToolsScreen
 from caveman_tui.tui.screens.traffic import TrafficScreen
 from caveman_tui.tui.widgets.body_view import BodyView
 from caveman_tui.tui.widgets.line_view import LineView
 from caveman_tui.tui.widgets.prompt_line import PromptLine
 from caveman_tui.tui.widgets.row_list import RowList
+from caveman_tui.tui.widgets.tools_view import ToolList
 
 CLASSES = (
     CavemanApp,
@@ -28,6 +31,9 @@ CLASSES = (
     ExchangeScreen,
     StoreScreen,
     CacheScreen,
+    ToolsScreen,
+    CompareScreen,
+    ToolList,
     HelpScreen,
     QuitDialog,
     ForceDialog,

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from textual.pilot import Pilot
 
@@ -9,7 +10,7 @@ from caveman_tui.ccr import open_store
 from caveman_tui.protocol.events import ExchangeStarted
 from tests.tui.conftest import SIZES, Snap
 from tests.tui.fake_source import FakeSource
-from tests.tui.session import story, story_of_misses
+from tests.tui.session import other_summary, story, story_of_catalogs, story_of_misses
 
 Size = tuple[int, int]
 sizes = pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
@@ -199,6 +200,35 @@ def test_cache_without_lifetimes(snap: Snap, source: FakeSource, size: Size) -> 
 @sizes
 def test_cache_empty(snap: Snap, empty_source: FakeSource, size: Size) -> None:
     assert snap("cache-empty", empty_source, size, ["C"])
+
+
+@sizes
+def test_tools(snap: Snap, source: FakeSource, size: Size) -> None:
+    source.listing = story_of_catalogs().exchanges
+    assert snap("tools", source, size, ["K", "j"])
+
+
+@sizes
+def test_tools_sorted_one_excluded(snap: Snap, source: FakeSource, size: Size) -> None:
+    source.now_settings = msgspec.structs.replace(source.now_settings, excluded_tools=("mcp__tracker__create_issue",))
+    assert snap("tools-sorted", source, size, ["K", "enter", "S", "S", "c", "enter"])
+
+
+@sizes
+def test_tools_empty(snap: Snap, empty_source: FakeSource, size: Size) -> None:
+    assert snap("tools-empty", empty_source, size, ["K"])
+
+
+@sizes
+def test_compare(snap: Snap, source: FakeSource, size: Size) -> None:
+    source.listing = story_of_catalogs().exchanges
+    assert snap("compare", source, size, ["K", "d", "j"])
+
+
+@sizes
+def test_compare_nothing_changed(snap: Snap, source: FakeSource, size: Size) -> None:
+    source.listing = [exchange for exchange in story_of_catalogs().exchanges if exchange.tools[:1] == (other_summary(),)]
+    assert snap("compare-same", source, size, ["K", "d"])
 
 
 @sizes

@@ -19,6 +19,7 @@ from caveman_tui.tui.widgets.exchange_pane import ExchangePane
 from caveman_tui.tui.widgets.key_footer import KeyFooter
 from caveman_tui.tui.widgets.line_view import LineView
 from caveman_tui.tui.widgets.prompt_line import PromptLine
+from caveman_tui.tui.widgets.tools_view import ToolList, ToolsView
 
 if TYPE_CHECKING:
     from caveman_tui.tui.app import CavemanApp
@@ -52,6 +53,20 @@ class BaseScreen(Screen[None]):
     def content(self) -> list[Any]:
         """Widgets of the screen."""
         return []
+
+    def on_mount(self) -> None:
+        """What a subclass shows of tools needs to know which of them are excluded."""
+        self.show_excluded()
+
+    def show_excluded(self) -> None:
+        """Mark the tools that new conversations leave out of shrinking."""
+        for view in self.query(ToolsView):
+            view.show_excluded(frozenset(self.caveman.traffic_log.settings.excluded_tools))
+
+    def on_tool_list_exclude_toggled(self, event: ToolList.ExcludeToggled) -> None:
+        """Changing settings is the app's."""
+        event.stop()
+        self.caveman.toggle_excluded(event.name)
 
     def traffic_changed(self, changes: Changes, change: ViewChange) -> None:
         """The log changed; screens that show it override this."""

@@ -8,6 +8,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from caveman_tui.core.policy import ShrinkMode
 from caveman_tui.traffic.lines import BuiltDocument, Line, Role, Span, line, wrap
 from caveman_tui.tui import keys
 from caveman_tui.tui.widgets.line_view import LineView
@@ -94,15 +95,15 @@ class QuitDialog(Dialog[str]):
         self.dismiss("stop")
 
 
-class ForceDialog(Dialog[bool]):
-    """Whether to switch a running conversation now."""
+class ForceDialog(Dialog[ShrinkMode]):
+    """Whether to switch a running conversation now, and to what."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings("force")]
     KEY_CONTEXT = "force"
 
-    def action_confirm(self) -> None:
+    def action_choose(self, mode: str) -> None:
         """Do it."""
-        self.dismiss(True)
+        self.dismiss(ShrinkMode(mode))
 
 
 class DeleteDialog(Dialog[bool]):

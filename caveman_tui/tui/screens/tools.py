@@ -123,8 +123,6 @@ class ToolsScreen(BaseScreen):
             self._load()
         elif self._book.apply(changes):
             self._show()
-        if changes.settings:
-            self._show_excluded()
 
     def action_back(self) -> None:
         """From the text to the tools, from the tools to the catalogs, from there to the screen before."""
@@ -187,15 +185,9 @@ class ToolsScreen(BaseScreen):
         event.stop()
         self.query_one(ToolList).focus()
 
-    def on_tool_list_exclude_toggled(self, event: ToolList.ExcludeToggled) -> None:
-        """Excluding is the app's."""
-        event.stop()
-        self.caveman.toggle_excluded(event.name)
-
     def _load(self) -> None:
         self._book.load(self.caveman.traffic_log)
         self._show()
-        self._show_excluded()
 
     def _show(self) -> None:
         rows = self.query_one(CatalogList)
@@ -218,9 +210,6 @@ class ToolsScreen(BaseScreen):
     def _show_status(self) -> None:
         rows = self.query_one(CatalogList)
         self.query_one("#tools-status", InfoLine).show(catalogs_seen.status_parts(rows.catalogs, rows.current, self._pins))
-
-    def _show_excluded(self) -> None:
-        self.query_one(ToolsView).show_excluded(frozenset(self.caveman.traffic_log.settings.excluded_tools))
 
     @work(group="pins", exclusive=True, exit_on_error=False)
     async def _ask_pins(self) -> None:
