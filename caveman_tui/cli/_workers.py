@@ -36,6 +36,16 @@ class WorkerProblem(click.ClickException):
     exit_code = 1
 
 
+class PortTaken(WorkerProblem):
+    """Something that is no worker of this user listens on the port."""
+
+    def __init__(self, port: int) -> None:
+        super().__init__(
+            f"Port {port} is taken by another program, and not by a worker of yours. "
+            f"Choose another, such as --port {port + 1 if port < 65535 else 8788}; --port 0 takes a free one."
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class StartedWorker:
     """A worker that this process started; it lives on when this process ends."""
@@ -126,6 +136,25 @@ def start_worker(options: WorkerOptions) -> StartedWorker:
         except BaseException:
             process.terminate()
             raise
+
+
+def find_or_start_worker(options: WorkerOptions) -> WorkerRecord | StartedWorker:
+    """The running worker on the port that the options name, or one that was started there.
+
+    Raises PortTaken where another program listens, WorkerProblem where none starts.
+    """
+    port = options.worker_config().port
+    if (running := find_appearing_worker(port)) is not None:
+        return running
+    if port_is_taken(port):
+        raise PortTaken(port)
+    try:
+        return start_worker(options)
+    except WorkerProblem:
+        # Of two commands that start together both find no worker; one of the two that they start gets the port.
+        if (running := find_appearing_worker(port)) is None:
+            raise
+        return running
 
 
 def _running() -> list[WorkerRecord]:

@@ -18,7 +18,17 @@ import click
 from caveman_tui.cli._client_wiring import client_command, client_environment, client_of, local_port, obstacles
 from caveman_tui.cli._input import note
 from caveman_tui.cli._worker_options import WorkerOptions, worker_options
-from caveman_tui.cli._workers import WorkerProblem, ask, ask_status, find_appearing_worker, find_worker, port_is_taken, start_worker
+from caveman_tui.cli._workers import (
+    PortTaken,
+    StartedWorker,
+    WorkerProblem,
+    ask,
+    ask_status,
+    find_or_start_worker,
+    find_worker,
+    port_is_taken,
+    start_worker,
+)
 from caveman_tui.protocol.discovery import WorkerRecord
 from caveman_tui.traffic.source import SourceError
 
@@ -68,19 +78,16 @@ def _worker_for(options: WorkerOptions) -> tuple[WorkerRecord, bool]:
             upstream_openai=options.flags.upstream_openai or given.get("OPENAI_BASE_URL"),
         )
         return start_worker(mine).record, True
-    if (running := find_appearing_worker(port)) is None:
-        if port_is_taken(port):
-            note(f"caveman-tui exec: port {port} is taken by another program; the worker gets a free one.")
-            return start_worker(options.with_flags(port=0)).record, True
-        try:
-            return start_worker(options).record, port == 0
-        except WorkerProblem:
-            # Two clients that start together both find no worker; one of the two they start gets the port.
-            if (running := find_appearing_worker(port)) is None:
-                raise
+    try:
+        worker = find_or_start_worker(options)
+    except PortTaken:
+        note(f"caveman-tui exec: port {port} is taken by another program; the worker gets a free one.")
+        return start_worker(options.with_flags(port=0)).record, True
+    if isinstance(worker, StartedWorker):
+        return worker.record, port == 0
     if options.says_something:
         note(f"caveman-tui exec: a worker already runs on port {port} and keeps the settings it was started with.")
-    return running, False
+    return worker, False
 
 
 def _given_upstreams(own_port: int) -> dict[str, str]:

@@ -17,7 +17,17 @@ from caveman_tui import places
 from caveman_tui.cli._guardian import Guardian
 from caveman_tui.cli._input import note
 from caveman_tui.cli._worker_options import WorkerOptions, worker_options
-from caveman_tui.cli._workers import StartedWorker, WorkerProblem, ask, ask_status, find_worker, port_is_taken, start_worker, the_worker
+from caveman_tui.cli._workers import (
+    PortTaken,
+    StartedWorker,
+    WorkerProblem,
+    ask,
+    ask_status,
+    find_appearing_worker,
+    find_or_start_worker,
+    start_worker,
+    the_worker,
+)
 from caveman_tui.config import Config, WorkerConfig
 from caveman_tui.protocol.discovery import WorkerRecord, clear, is_alive, read_record
 from caveman_tui.traffic.source import SourceError
@@ -46,20 +56,13 @@ def run_command(options: WorkerOptions, ascii_only: bool, no_mouse: bool, light:
     """
     _require_terminal()
     _check_keys(options.config())
-    config = options.worker_config()
-    started: StartedWorker | None = None
-    record = find_worker(config.port) if config.port else None
-    if record is None:
-        if port_is_taken(config.port):
-            raise WorkerProblem(
-                f"Port {config.port} is taken by another program, and not by a worker of yours. "
-                f"Choose another, such as --port {config.port + 1 if config.port < 65535 else 8788}; --port 0 takes a free one."
-            )
-        started = start_worker(options)
-        record = started.record
+    worker = find_or_start_worker(options)
+    if isinstance(worker, StartedWorker):
+        record, process = worker.record, worker.process
     else:
+        record, process = worker, None
         _tell_about_running(record, options)
-    with Guardian(record, started.process if started else None, lambda dead: start_worker(_like(dead, options))):
+    with Guardian(record, process, lambda dead: start_worker(_like(dead, options))):
         code = _open_screen(record, options.config(), ascii_only=ascii_only, no_mouse=no_mouse, light=light)
     raise SystemExit(code)
 
@@ -171,13 +174,13 @@ def _collect_rarely() -> None:
 
 
 def _why_not_started(code: str, said: str, port: int) -> str:
-    if code == "port-taken" and (record := find_worker(port)) is not None:
+    if code == "port-taken" and (record := find_appearing_worker(port)) is not None:
         return (
             f"A worker of yours already runs on port {port} (process {record.pid}). "
             "'caveman-tui attach' opens a screen on it, 'caveman-tui stop' ends it, --port 0 starts another."
         )
     if code == "port-taken":
-        return f"Port {port} is taken by another program, and not by a worker of yours. Choose another --port; --port 0 takes a free one."
+        return str(PortTaken(port))
     return said
 
 

@@ -300,7 +300,7 @@ def test_screen_options_come_from_the_flags_and_the_config_file(cli: Any, monkey
 
 def test_keys_that_cannot_be_are_said_before_anything_starts(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "_require_terminal", lambda: None)
-    monkeypatch.setattr(session, "start_worker", lambda _: pytest.fail("a worker was started"))
+    monkeypatch.setattr(session, "find_or_start_worker", lambda _: pytest.fail("a worker was started"))
     places.config_file().write_text('[keys]\n"traffic.pauze" = "P"\n')
     for arguments in ([], ["attach"]):
         result = CliRunner().invoke(main, arguments)

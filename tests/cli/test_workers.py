@@ -1,0 +1,89 @@
+"""Commands that start at the same moment, on one port."""
+
+import asyncio
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from caveman_tui.cli import _workers, session
+from caveman_tui.cli._worker_options import WorkerOptions
+from caveman_tui.cli._workers import PortTaken, StartedWorker, WorkerProblem, find_or_start_worker
+from caveman_tui.config import Flags, WorkerConfig
+from caveman_tui.protocol.discovery import WorkerRecord
+
+
+def _record(port: int) -> WorkerRecord:
+    return WorkerRecord(pid=1, instance="i", version="1", host="127.0.0.1", port=port, started_at=0.0)
+
+
+@pytest.fixture
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+def _options(tmp_path: Path, port: int) -> WorkerOptions:
+    return WorkerOptions(config_path=tmp_path / "config.toml", flags=Flags(port=port))
+
+
+def test_a_worker_that_lost_the_port_gives_way_to_the_one_that_has_it(
+    tmp_path: Path, free_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    appearing = iter([None, _record(free_port)])
+
+    def lose(_: WorkerOptions) -> StartedWorker:
+        raise WorkerProblem("the port is taken")
+
+    monkeypatch.setattr(_workers, "find_appearing_worker", lambda _: next(appearing))
+    monkeypatch.setattr(_workers, "start_worker", lose)
+    assert find_or_start_worker(_options(tmp_path, free_port)) == _record(free_port)
+
+
+def test_a_worker_that_does_not_start_for_another_reason_is_an_error(
+    tmp_path: Path, free_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: WorkerOptions) -> StartedWorker:
+        raise WorkerProblem("no such upstream")
+
+    monkeypatch.setattr(_workers, "start_worker", fail)
+    with pytest.raises(WorkerProblem, match="no such upstream"):
+        find_or_start_worker(_options(tmp_path, free_port))
+
+
+def test_another_program_on_the_port_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_workers, "_APPEARING_SECONDS", 0.0)
+    with socket.create_server(("127.0.0.1", 0)) as other, pytest.raises(PortTaken, match="another program"):
+        find_or_start_worker(_options(tmp_path, int(other.getsockname()[1])))
+
+
+def test_of_workers_that_start_together_the_losers_name_the_winner(cli: Any, wait_for: Any, free_port: int) -> None:
+    started = [cli.start("serve", "--port", str(free_port)) for _ in range(3)]
+    wait_for(lambda: sum(process.poll() is not None for process in started) == 2, "two that give way")
+    losers = [process.communicate()[1] for process in started if process.poll() is not None]
+    assert all("A worker of yours already runs" in said for said in losers), losers
+    assert cli.run("stop", "--port", str(free_port)).returncode == 0
+
+
+def test_a_process_that_serves_hands_its_threads_over_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    from caveman_tui.proxy import worker
+
+    given: list[float] = []
+
+    class Started(Exception):
+        pass
+
+    def start(_: WorkerConfig) -> None:
+        given.append(sys.getswitchinterval())
+        raise Started
+
+    before = sys.getswitchinterval()
+    monkeypatch.setattr(worker, "Worker", start)
+    try:
+        with pytest.raises(Started):
+            asyncio.run(session._serve(WorkerConfig()))
+    finally:
+        sys.setswitchinterval(before)
+    assert given == [pytest.approx(0.0005)]
