@@ -45,6 +45,7 @@ class Conversations:
         self._on_problem = on_problem
         self._clock = clock
         self._pins: OrderedDict[str, Pin] = OrderedDict()
+        self._latest = 0.0
         self._save_timer: asyncio.TimerHandle | None = None
         self._saving: asyncio.Task[None] | None = None
         self._saved_badly = False
@@ -164,6 +165,11 @@ class Conversations:
 
     def _forget(self, now: float) -> None:
         """Drop what has lapsed, and the oldest where there are too many; `_pins` is in the order of the last requests."""
+        if now < self._latest:
+            # The clock was set back, which must not make pins live longer.
+            for pin in self._pins.values():
+                pin.last_request_at = min(pin.last_request_at, now)
+        self._latest = now
         while self._pins:
             oldest = next(iter(self._pins.values()))
             if oldest.last_request_at + PIN_SECONDS > now and len(self._pins) <= _LIMIT:

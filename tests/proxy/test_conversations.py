@@ -282,3 +282,13 @@ async def test_a_clock_that_was_set_back_does_not_keep_a_pin_for_ever(tmp_path: 
     lapsed = second.policy_for(NAMED, MESSAGES, MEASURE, True, NOW - day + PIN_SECONDS + 1)
     assert lapsed.shrink is ShrinkMode.MEASURE
     await second.close()
+
+
+def test_a_clock_that_is_set_back_while_it_runs_keeps_no_pin_beyond_an_hour() -> None:
+    conversations = Conversations()
+    for name in ("a", "b"):
+        conversations.policy_for(Identity(conversation=name, session=name), MESSAGES, APPLY, True, 10 * 3600.0)
+    later = Identity(conversation="c", session="c")
+    conversations.policy_for(later, MESSAGES, APPLY, True, 1000.0)
+    for identity in (later, Identity(conversation="b", session="b")):
+        assert conversations.policy_for(identity, MESSAGES, MEASURE, True, 1000.0 + PIN_SECONDS).level is MEASURE.level

@@ -5,6 +5,7 @@ import json
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import msgspec
@@ -194,3 +195,19 @@ def test_an_upgrade_of_the_package_changes_nothing_under_a_running_worker() -> N
     told = json.loads(done.stdout)
     assert (told["exchanges"], told["edited"]) == (5, True)
     assert [name for name in told["late"] if not name.startswith("encodings.")] == []
+
+
+async def test_pins_lapse_by_the_wall_clock_and_durations_go_by_another(start_bench: StartBench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that slept: the provider's cache went cold meanwhile, and no exchange took an hour."""
+    bench = await start_bench(settings=Settings(shrink=ShrinkMode.OFF), idle_stop_seconds=1800.0)
+    body = b'{"tools":[{"name":"a","input_schema":{"title":"A"}}],"messages":[{"role":"user","content":"x"}]}'
+    await bench.post(MESSAGES, body, "session-id: s")
+    bench.worker.change_settings(Settings(shrink=ShrinkMode.APPLY))
+    await bench.post(MESSAGES, body, "session-id: s")
+    now = time.time()
+    monkeypatch.setattr("time.time", lambda: now + 3700)
+    await bench.post(MESSAGES, body, "session-id: s")
+    assert [seen.body == body for seen in bench.provider.seen] == [True, True, False]
+    exchange = await bench.ended(3)
+    assert exchange.duration_ms is not None and exchange.duration_ms < 60_000
+    assert not bench.worker._stop_asked.is_set()
