@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import textual
+from rich.console import RenderableType
 from rich.traceback import Traceback
 from textual import events, work
 from textual.app import App
@@ -20,10 +21,10 @@ from textual.worker import Worker
 from caveman_tui import places
 from caveman_tui.ccr import StoreError, default_path, open_store
 from caveman_tui.core.policy import Level, LoopTtlMode, ShrinkMode
-from caveman_tui.protocol.discovery import WorkerRecord
 from caveman_tui.protocol.control import Conversation
-from caveman_tui.protocol.exchanges import Exchange
+from caveman_tui.protocol.discovery import WorkerRecord
 from caveman_tui.protocol.events import Settings
+from caveman_tui.protocol.exchanges import Exchange
 from caveman_tui.traffic import format
 from caveman_tui.traffic.control import WorkerClient
 from caveman_tui.traffic.exports import Export, FormatName
@@ -44,8 +45,8 @@ from caveman_tui.tui.screens.dialog import ForceDialog, QuitDialog
 from caveman_tui.tui.screens.export_dialog import ExportDialog
 from caveman_tui.tui.screens.help import HelpScreen
 from caveman_tui.tui.screens.store import StoreScreen, sentence
-from caveman_tui.tui.screens.traffic import TrafficScreen
 from caveman_tui.tui.screens.tools import ToolsScreen
+from caveman_tui.tui.screens.traffic import TrafficScreen
 from caveman_tui.tui.themes import DARK, LIGHT
 from caveman_tui.tui.widgets.exchange_pane import Content, ExchangePane
 
@@ -255,7 +256,6 @@ class CavemanApp(App[int]):
         if not isinstance(self.screen, StoreScreen):
             self.push_screen(StoreScreen(self.store_path()))
 
-    def action_cache(self) -> None:
     def action_tools(self) -> None:
         """Open the tool catalogs."""
         if not isinstance(self.screen, ToolsScreen):
@@ -271,6 +271,7 @@ class CavemanApp(App[int]):
             says = f"It goes out as it comes. {self._pinning()}".strip()
             self._change(f"{name}: excluded from shrinking", says, excluded_tools=(*excluded, name))
 
+    def action_cache(self) -> None:
         """Open the cache."""
         if not isinstance(self.screen, CacheScreen):
             self.push_screen(CacheScreen())
@@ -395,7 +396,6 @@ class CavemanApp(App[int]):
         self.notify(says, title=title, timeout=8, markup=False)
 
     @work(group="force", exclusive=True, exit_on_error=False)
-    @work(group="force", exclusive=True, exit_on_error=False)
     async def _ask_force(self, exchange: Exchange) -> None:
         settings = self.traffic_log.settings
         pins: tuple[Conversation, ...] | None
@@ -411,6 +411,7 @@ class CavemanApp(App[int]):
         text = switch_text(exchange, self.traffic_log, settings, pins)
         self.push_screen(ForceDialog("Switch tool shrinking for this conversation?", text, "force.cancel"), answered)
 
+    @work(group="force", exclusive=True, exit_on_error=False)
     async def _force(self, conversation: str, mode: ShrinkMode, level: Level) -> None:
         try:
             await self.source.force_shrink(conversation, mode, level)
@@ -430,6 +431,11 @@ class CavemanApp(App[int]):
             return tuple([await self.source.catalog(tools.digest, tools.level) for tools in exchange.tools])
         return await self.source.body(exchange.id, tab)
 
+    def exit(self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
+        """Leave; what the worker tells from now on finds no screen any more, so nobody listens to it."""
+        self.workers.cancel_group(self, _FEED)
+        super().exit(result, return_code, message)
+
     def hand_down(self, changes: Changes) -> None:
         """Take changes of the log over into the list, and hand them to the screens."""
         change: ViewChange = self.traffic_view.apply(changes)
@@ -438,14 +444,14 @@ class CavemanApp(App[int]):
             self.notify(text, title=f"Warning: {warning.code}", severity="warning", timeout=8, markup=False)
         for screen in self._base_screens():
             screen.traffic_changed(changes, change)
+            if changes.settings:
+                screen.show_excluded()
 
     def _base_screens(self) -> list[BaseScreen]:
-        return [screen for screen in self.screen_stack if isinstance(screen, BaseScreen) and screen.is_mounted]
+        return [screen for screen in self.screen_stack if isinstance(screen, BaseScreen) and screen.is_mounted and screen.is_running]
 
     def _current_exchange(self) -> Exchange | None:
         current = getattr(self.screen, "current", None)
-            if changes.settings:
-                screen.show_excluded()
         return current if isinstance(current, Exchange) else self.traffic_view.current
 
 

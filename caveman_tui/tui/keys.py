@@ -84,6 +84,7 @@ TABLE: tuple[Key, ...] = (
     Key("tabs.after", "tabs", "4", "show_tab('request-after')", "request after", "The request as it went to the provider."),
     Key("tabs.response", "tabs", "5", "show_tab('response')", "response", "The response as it came."),
     Key("tabs.headers", "tabs", "6", "show_tab('headers')", "headers", "Headers of both, secrets replaced."),
+    Key("tabs.edits", "tabs", "8", "show_tab('edits')", "edits", "Every edit: what came, what went out, and why."),
     Key("tabs.timing", "tabs", "7", "show_tab('timing')", "timing", "Timing and usage, with where each number comes from."),
     # The store
     Key("store.back", "store", "escape", "back", "back", "Back to where you came from; first out of a search.", 10),
@@ -115,7 +116,6 @@ TABLE: tuple[Key, ...] = (
         20,
     ),
     Key("cache.conversation", "cache", "c", "only_conversation", "its exchanges", "Back to the list, with this conversation only.", 25),
-    # Help
     # Tool catalogs
     Key("catalog.back", "catalog", "escape", "back", "back", "From a tool to the catalogs, and back to where you came from.", 10),
     Key(
@@ -130,6 +130,7 @@ TABLE: tuple[Key, ...] = (
     Key("compare.back", "compare", "escape", "back", "back", "From a tool to the list, and back to the catalogs.", 10),
     Key("compare.changed", "compare", "c", "only_changed", "only changed", "Only tools that changed, or all.", 15),
     Key("compare.swap", "compare", "x", "swap", "swap", "Compare the other way round.", 20),
+    # Help
     Key("help.back", "help", "escape", "back", "back", "Back to where you came from.", 10),
     # Any list
     Key("list.down", "list", "j,down", "move(1)", "down", "One row down.", palette=False),
@@ -151,6 +152,17 @@ TABLE: tuple[Key, ...] = (
     Key("text.previous", "text", "N", "match(-1)", "previous match", "The match before it.", palette=False),
     # Bodies
     Key("body.pretty", "body", "p", "pretty", "indent", "Indent JSON, or show it as it came.", 30),
+    Key("body.text", "body", "v", "text", "text or events", "A response as the text that it says, or as its events.", 29),
+    Key("body.fold", "body", "minus", "fold(-1)", "fold", "Show one level of JSON less.", 32),
+    Key("body.unfold", "body", "plus,equals_sign", "fold(1)", "unfold", "Show one level of JSON more.", 33),
+    Key(
+        "body.fold-here",
+        "body",
+        "z,enter",
+        "toggle_fold",
+        "fold here",
+        "Fold what begins on the row on top or at the match; a click folds too.",
+    ),
     Key("body.wrap", "body", "w", "wrap", "wrap", "Wrap long lines, or cut them at the edge.", 31),
     # Dialogs
     Key("quit.keep", "quit", "k", "keep", "keep worker", "Leave; the worker goes on and clients stay connected.", 1, palette=False),
@@ -180,6 +192,10 @@ FOCUS_PATHS: tuple[tuple[str, ...], ...] = (
     ("app", "exchange", "tabs", "list", "tool-list"),
     ("app", "store", "list", "store-list"),
     ("app", "store", "text"),
+    ("app", "catalog", "list", "tool-list"),
+    ("app", "catalog", "text"),
+    ("app", "compare", "list"),
+    ("app", "compare", "text"),
     ("app", "cache", "list"),
     ("app", "cache", "text"),
     ("app", "help", "text"),
@@ -192,10 +208,6 @@ FOCUS_PATHS: tuple[tuple[str, ...], ...] = (
 """Contexts whose keys hold at the same time, from the app to the focused widget; in one path no key may stand for two things."""
 
 TITLES: dict[str, str] = {
-    ("app", "catalog", "list", "tool-list"),
-    ("app", "catalog", "text"),
-    ("app", "compare", "list"),
-    ("app", "compare", "text"),
     "app": "Everywhere",
     "traffic": "Traffic list",
     "exchange": "Exchange",
@@ -203,6 +215,9 @@ TITLES: dict[str, str] = {
     "store": "Store",
     "store-list": "Store, on the list",
     "cache": "Cache",
+    "catalog": "Tool catalogs",
+    "tool-list": "Any list of tools",
+    "compare": "Two catalogs",
     "help": "Help",
     "list": "Any list",
     "text": "Any text",
@@ -215,9 +230,6 @@ TITLES: dict[str, str] = {
 }
 
 
-    "catalog": "Tool catalogs",
-    "tool-list": "Any list of tools",
-    "compare": "Two catalogs",
 def bindings(context: str) -> list[Binding]:
     """Textual bindings of one context."""
     return [

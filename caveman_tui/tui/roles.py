@@ -16,10 +16,21 @@ class RoleStyles:
     def __init__(self, widget: Widget) -> None:
         self._widget = widget
         self._styles: dict[str, Style] = {}
+        self._drawn: dict[tuple[str, Style | None], Style] = {}
+        self._base: Style | None = None
 
     def forget(self) -> None:
         """The theme or the classes changed."""
         self._styles.clear()
+        self._drawn.clear()
+        self._base = None
+
+    @property
+    def base(self) -> Style:
+        """The widget's own style."""
+        if self._base is None:
+            self._base = self._widget.rich_style
+        return self._base
 
     def of(self, role: str) -> Style:
         """The style of a role, without a background of its own."""
@@ -30,6 +41,12 @@ class RoleStyles:
 
     def strip(self, line: Line, width: int, *, base: Style | None = None) -> Strip:
         """`line` cut or filled to `width` columns; `base` lies under it, for the cursor's row."""
-        under = self._widget.rich_style if base is None else self._widget.rich_style + base
-        segments = [Segment(span.text, under + self.of(span.role)) for span in line]
-        return Strip(segments).adjust_cell_length(width, under)
+        segments = [Segment(span.text, self._over(span.role, base)) for span in line]
+        return Strip(segments).adjust_cell_length(width, self.base if base is None else self.base + base)
+
+    def _over(self, role: str, base: Style | None) -> Style:
+        style = self._drawn.get((role, base))
+        if style is None:
+            under = self.base if base is None else self.base + base
+            style = self._drawn[role, base] = under + self.of(role)
+        return style

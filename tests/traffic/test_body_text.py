@@ -85,3 +85,60 @@ def test_ten_megabytes_are_laid_out_once_and_drawn_by_row() -> None:
     document = BodyDocument(indented(json.dumps([{"text": "x" * 50_000} for _ in range(200)]).encode()) or b"")
     count = document.lay_out(100)
     assert count > 100_000 and plain(document.row(count - 1)) == "]"
+
+
+def folded_rows(document: BodyDocument, width: int = 60) -> list[str]:
+    return [plain(document.row(index)) for index in range(document.lay_out(width))]
+
+
+def test_json_folds_by_levels_and_one_by_one() -> None:
+    document = BodyDocument(indented(b'{"a":[1,{"b":2}],"c":{},"d":{"e":[3]}}') or b"")
+    whole = folded_rows(document)
+    assert document.depth == 3
+    document.fold_to(1)
+    assert folded_rows(document) == ["{", '  "a": [ … 5 lines ],', '  "c": {},', '  "d": { … 4 lines }', "}"]
+    assert document.toggle_fold(1)
+    assert folded_rows(document)[:4] == ["{", '  "a": [', "    1,", "    {"]
+    assert document.toggle_fold(3) and folded_rows(document)[3] == "    { … 2 lines }"
+    assert not document.toggle_fold(2)
+    document.fold_to(0)
+    assert folded_rows(document) == [f"{{ … {len(whole) - 1} lines }}"]
+    document.unfold()
+    assert folded_rows(document) == whole and document.folded == 0
+
+
+def test_what_is_found_in_a_fold_is_found_on_the_row_that_hides_it() -> None:
+    document = BodyDocument(indented(b'{"a":["needle"],"b":["needle",{"x":"needle"}]}') or b"")
+    document.fold_to(1)
+    rows = folded_rows(document)
+    assert [rows[row] for row in document.find("needle")] == ['  "a": [ … 2 lines ],', '  "b": [ … 5 lines ]']
+    assert document.row_of_line(2) == 1
+    for width in range(4, 40):
+        assert all(cell_len(row) <= width for row in folded_rows(document, width))
+
+
+@given(
+    st.recursive(
+        st.none() | st.text("{}[]ab", max_size=4),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("{[ab", max_size=4), inner, max_size=3),
+        max_leaves=15,
+    ),
+    st.lists(st.integers(0, 30), max_size=6),
+    st.integers(0, 4),
+    st.booleans(),
+)
+def test_however_it_is_folded_unfolding_brings_everything_back(value: object, toggles: list[int], depth: int, wrapped: bool) -> None:
+    data = indented(json.dumps([value]).encode()) or b""
+    document = BodyDocument(data, wrapped=wrapped)
+    whole = folded_rows(document, 30)
+    document.fold_to(depth)
+    rows = folded_rows(document, 30)
+    assert len(rows) <= len(whole)
+    for number in toggles:
+        if number < len(rows):
+            document.toggle_fold(number)
+            rows = folded_rows(document, 30)
+    for number in range(document.line_count):
+        assert 0 <= document.row_of_line(number) < len(rows)
+    document.unfold()
+    assert folded_rows(document, 30) == whole

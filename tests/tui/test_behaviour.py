@@ -128,7 +128,7 @@ async def test_an_open_exchange_is_brought_up_to_date(source: FakeSource, make_a
         assert isinstance(app.screen, ExchangeScreen) and "still coming" in drawn(app)
         source.send(ExchangeFinished(id="5f0c-26", outcome="done", duration_ms=9.0, response_bytes=len(RESPONSE)))
         await settle(pilot)
-        assert "message_start" in drawn(app)
+        assert "Renamed." in drawn(app)
 
 
 async def test_the_side_pane_follows_the_cursor_and_never_takes_the_focus(source: FakeSource, make_app: MakeApp) -> None:

@@ -15,7 +15,7 @@ from caveman_tui.core.policy import Level, LoopTtlMode, ShrinkMode
 from caveman_tui.protocol.events import ExchangeRewritten, ExchangeStarted
 from caveman_tui.protocol.exchanges import Exchange
 from caveman_tui.traffic.body_text import BodyDocument
-from caveman_tui.traffic.lines import plain
+from caveman_tui.traffic.lines import BuiltDocument, plain
 from caveman_tui.traffic.outline import Group
 from caveman_tui.traffic.tool_rows import ToolOrder
 from caveman_tui.traffic.view import SortKey
@@ -413,13 +413,13 @@ async def _(p: Person) -> None:
     for key in ("l", "right", "h", "left", "left"):
         await p.press(key)
         seen.append(p.pane.tab)
-    assert seen == ["tools", "request-before", "tools", "ladder", "timing"]
+    assert seen == ["tools", "request-before", "tools", "ladder", "edits"]
 
 
-@scenario("tabs.ladder", "tabs.tools", "tabs.before", "tabs.after", "tabs.response", "tabs.headers", "tabs.timing")
+@scenario("tabs.ladder", "tabs.tools", "tabs.before", "tabs.after", "tabs.response", "tabs.headers", "tabs.timing", "tabs.edits")
 async def _(p: Person) -> None:
     await p.press("up")
-    names = ["ladder", "tools", "request-before", "request-after", "response", "headers", "timing"]
+    names = ["ladder", "tools", "request-before", "request-after", "response", "headers", "timing", "edits"]
     for number, name in enumerate(names, 1):
         await p.press(str(number))
         assert p.shows(ExchangeScreen) and p.pane.tab == name
@@ -689,6 +689,36 @@ async def _(p: Person) -> None:
     raw = body._rows
     await p.press("w")
     assert pretty > raw > body._rows == 1
+
+
+@scenario("body.fold", "body.unfold", "body.fold-here")
+async def _(p: Person) -> None:
+    await p.press("up", "3")
+    body = p.app.screen.query_one(BodyView)
+    whole = body._rows
+    for _ in range(9):
+        await p.press("minus")
+    assert body._rows == 1
+    await p.press("plus")
+    document = body.document
+    assert isinstance(document, BodyDocument) and '  "messages": [ … ' in plain(document.row(4))
+    await p.press("slash", *"messages", "enter", "z")
+    assert 5 < body._rows < whole
+    await p.press("enter", *["equals_sign"] * 9)
+    assert body._rows == whole
+    await p.press("5", "minus")
+    assert p.shows(ExchangeScreen)
+
+
+@scenario("body.text")
+async def _(p: Person) -> None:
+    await p.press("up", "5")
+    body = p.app.screen.query_one(BodyView)
+    assert isinstance(body.document, BuiltDocument) and plain(body.document.row(1)) == "Renamed."
+    await p.press("v")
+    assert isinstance(body.document, BodyDocument) and plain(body.document.row(0)) == "event: message_start"
+    await p.press("3", "v")
+    assert "Only a response" in p.notices
 
 
 def test_there_is_a_scenario_for_every_key() -> None:

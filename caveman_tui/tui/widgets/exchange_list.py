@@ -1,5 +1,6 @@
 """The live list of exchanges."""
 
+from collections.abc import Hashable
 from datetime import tzinfo
 
 from caveman_tui.protocol.exchanges import Exchange
@@ -60,6 +61,11 @@ class ExchangeList(RowList):
             note = columns.note(exchange)
             spans.append(Span(" " * chosen.gap + fit(note.text, chosen.note), note.role))
         return (tuple(spans),)
+
+    def row_key(self, index: int) -> Hashable | None:
+        """The exchange and its mark; heads change with what is under them."""
+        line = self.view.lines[index]
+        return None if isinstance(line, Group) else (line.id, line.id in self.view.marks)
 
     def on_resize(self) -> None:
         """Choose the height of the rows for the width."""

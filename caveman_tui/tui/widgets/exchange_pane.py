@@ -11,6 +11,7 @@ from textual.widget import Widget
 from caveman_tui.protocol.control import CatalogDetail, ExchangeDetail
 from caveman_tui.protocol.exchanges import Exchange
 from caveman_tui.traffic import columns, details, format, ladder
+from caveman_tui.traffic.edit_pairs import edit_pairs
 from caveman_tui.traffic.lines import BuiltDocument, Line, Role, Span, message
 from caveman_tui.traffic.safe_text import one_line
 from caveman_tui.traffic.status_line import Part
@@ -20,7 +21,7 @@ from caveman_tui.tui.widgets.line_view import LineView
 from caveman_tui.tui.widgets.tab_bar import TabBar
 from caveman_tui.tui.widgets.tools_view import ToolList, ToolsView
 
-Tab = Literal["ladder", "tools", "request-before", "request-after", "response", "headers", "timing"]
+Tab = Literal["ladder", "tools", "request-before", "request-after", "response", "headers", "timing", "edits"]
 Content = ExchangeDetail | tuple[CatalogDetail, ...] | bytes
 
 TABS: tuple[tuple[Tab, str, str], ...] = (
@@ -31,6 +32,7 @@ TABS: tuple[tuple[Tab, str, str], ...] = (
     ("response", "Response", "Response"),
     ("headers", "Headers", "Headers"),
     ("timing", "Timing, usage", "Timing"),
+    ("edits", "Edits", "Edits"),
 )
 _FETCHED: frozenset[Tab] = frozenset({"tools", "request-before", "request-after", "response", "headers"})
 _WIDGETS: dict[Tab, str] = {
@@ -41,6 +43,7 @@ _WIDGETS: dict[Tab, str] = {
     "response": "pane-body",
     "headers": "pane-headers",
     "timing": "pane-timing",
+    "edits": "pane-edits",
 }
 
 
@@ -74,6 +77,7 @@ class ExchangePane(Vertical):
         yield BodyView(id="pane-body")
         yield LineView(id="pane-headers")
         yield LineView(id="pane-timing")
+        yield LineView(id="pane-edits")
 
     def on_mount(self) -> None:
         """Show the first tab."""
@@ -122,7 +126,7 @@ class ExchangePane(Vertical):
         if self._exchange is None or exchange_id != self._exchange.id or tab != self._tab:
             return
         if isinstance(content, bytes):
-            self.query_one(BodyView).show_body(content)
+            self.query_one(BodyView).show_body(content, reply=tab == "response")
         elif isinstance(content, ExchangeDetail):
             detail = content
             self.query_one("#pane-headers", LineView).show(BuiltDocument(lambda width: details.headers(detail, width)))
@@ -164,6 +168,9 @@ class ExchangePane(Vertical):
         elif self._tab == "timing":
             box = self.query_one("#pane-timing", LineView)
             box.show(BuiltDocument(lambda width: details.timing(exchange, width, self._zone)), keep_place=same)
+        elif self._tab == "edits":
+            box = self.query_one("#pane-edits", LineView)
+            box.show(BuiltDocument(lambda width: edit_pairs(exchange, width)), keep_place=same)
         elif self._tab == "tools":
             self.query_one(ToolsView).show_summary(exchange)
         if self._tab in _FETCHED and key != self._shown:

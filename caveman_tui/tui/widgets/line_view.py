@@ -125,6 +125,23 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
             self.post_message(self.Searched(self, f"no match for {needle}" if needle else ""))
         self.refresh()
 
+    def rearrange(self) -> None:
+        """The document folded, or unfolded: other rows."""
+        self._laid_out_for = -1
+        self._lay_out()
+        self.refresh()
+
+    @property
+    def text_width(self) -> int:
+        """Columns that a row has."""
+        return max(1, self.scrollable_content_region.width - 2 * _MARGIN)
+
+    @property
+    def current_row(self) -> int:
+        """The row of the match that was gone to, where it is in view; else the row on top."""
+        top = self.scroll_offset.y
+        return self._match_row if self.needle and top <= self._match_row < top + self.size.height else top
+
     def action_move(self, rows: int) -> None:
         """Scroll by lines."""
         self.scroll_to(y=self.scroll_offset.y + rows, animate=False, immediate=True)
@@ -161,7 +178,7 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         self.post_message(self.Searched(self, f"{self._matches.index(row) + 1} of {len(self._matches)} lines with {self.needle}"))
 
     def _lay_out(self) -> None:
-        width = max(1, self.scrollable_content_region.width - 2 * _MARGIN)
+        width = self.text_width
         if width == self._laid_out_for:
             return
         self._laid_out_for = width

@@ -1,5 +1,6 @@
 """A list of rows with a cursor that draws only what is visible."""
 
+from collections.abc import Hashable
 from typing import ClassVar
 
 from rich.style import Style
@@ -14,6 +15,7 @@ from caveman_tui.traffic.lines import BLANK, Line, Role, Span
 from caveman_tui.tui import keys, roles
 
 CURSOR_SIGN = "▌"
+_STRIPS_AT_MOST = 500
 
 
 class RowList(ScrollView, can_focus=True, inherit_bindings=False):
@@ -55,6 +57,8 @@ class RowList(ScrollView, can_focus=True, inherit_bindings=False):
         super().__init__(id=id, classes=classes)
         self.role_styles = roles.RoleStyles(self)
         self._cursor = 0
+        self._strips: dict[Hashable, dict[tuple[int, int, bool], Strip]] = {}
+        """What was drawn of a row, by its key, and then by line, width, and whether the cursor is on it."""
 
     row_height = 1
     """Lines of one row."""
@@ -72,6 +76,10 @@ class RowList(ScrollView, can_focus=True, inherit_bindings=False):
         """The lines of one row, `row_height` of them, each with room for the cursor's sign in its first column."""
         raise TypeError(f"{type(self).__name__} says nothing of its rows")
 
+    def row_key(self, index: int) -> Hashable | None:
+        """What stands for a row until it is touched: a row that moves keeps it, so that it is not made again. None: always made."""
+        return None
+
     def get_cursor(self) -> int:
         """Index of the row under the cursor."""
         return min(self._cursor, max(0, self.row_count() - 1))
@@ -87,6 +95,7 @@ class RowList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def rows_changed(self) -> None:
         """Rows came, went or moved anywhere: arrange and draw all that is visible."""
+        self._strips.clear()
         self._fit()
         self.refresh()
 
@@ -95,6 +104,8 @@ class RowList(ScrollView, can_focus=True, inherit_bindings=False):
         self._fit()
         top, bottom = self._visible_rows()
         for index in rows:
+            if self._strips and index < self.row_count():
+                self._strips.pop(self.row_key(index), None)
             if top <= index <= bottom:
                 line = self.header_height + index * self.row_height - self.scroll_offset.y
                 self.refresh(Region(0, line, self.row_width, self.row_height))
@@ -130,9 +141,22 @@ class RowList(ScrollView, can_focus=True, inherit_bindings=False):
         line = y - self.header_height + self.scroll_offset.y
         index, part = divmod(line, self.row_height)
         if index >= self.row_count():
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, self.role_styles.base)
+        here = index == self.get_cursor()
+        key = self.row_key(index)
+        if key is None:
+            return self._row_strip(index, part, width, here)
+        if len(self._strips) > _STRIPS_AT_MOST:
+            self._strips.clear()
+        drawn = self._strips.setdefault(key, {})
+        strip = drawn.get((part, width, here))
+        if strip is None:
+            strip = drawn[part, width, here] = self._row_strip(index, part, width, here)
+        return strip
+
+    def _row_strip(self, index: int, part: int, width: int, here: bool) -> Strip:
         spans = self.row_lines(index, width)[part]
-        if index != self.get_cursor():
+        if not here:
             return self.role_styles.strip(spans, width)
         return self.role_styles.strip(_with_sign(spans, CURSOR_SIGN), width, base=self._cursor_style())
 
@@ -140,6 +164,7 @@ class RowList(ScrollView, can_focus=True, inherit_bindings=False):
         """The theme changed."""
         super().notify_style_update()
         self.role_styles.forget()
+        self._strips.clear()
 
     def action_move(self, rows: int) -> None:
         """Move the cursor."""
