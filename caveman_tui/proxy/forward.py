@@ -122,6 +122,9 @@ class _Exchange:
             raise NotForwarded(
                 OwnError(403, "foreign-host", "the request names another host than this machine.", "Use http://127.0.0.1 and the port.")
             )
+        if loopback.page_is_foreign(origin := self.fields.get("origin"), self.fields.get("sec-fetch-site")):
+            what = f"a page of {(origin or 'another site')[:80]} in a browser made the request."
+            raise NotForwarded(OwnError(403, "foreign-page", what, "Pages of this machine may."))
         if "websocket" in self.fields.get("upgrade", "").lower():
             raise NotForwarded(OwnError(426, "no-websocket", "WebSockets are not forwarded.", "Use HTTP with server-sent events."))
         if not self.target.startswith("/"):

@@ -7,6 +7,7 @@ first, and of two fields whose names differ in case only it keeps one, so each n
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from urllib.parse import unquote
 
 from multidict import CIMultiDict
 
@@ -32,9 +33,18 @@ _HOP_BY_HOP = frozenset(
 _OF_THE_REQUEST = frozenset({"host", "expect"})
 """Answered or replaced by whoever holds the connection."""
 
-_SECRET_NAMES = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
-_SECRET_ENDINGS = ("-token", "-key", "-secret", "-authorization", "-cookie", "-password")
-_SECRET_QUERY = frozenset({"key", "api_key", "api-key", "apikey", "token", "access_token", "auth", "secret", "sig", "signature", "code"})
+_SECRET_WORDS = frozenset(
+    {
+        *("authorization", "authentication", "auth", "cookie", "cookie2", "credential", "credentials", "jwt", "key", "apikey"),
+        *("pass", "passwd", "password", "pwd", "secret", "sig", "signature", "token"),
+    }
+)
+"""The last word of a name tells what it holds: `x-goog-api-key`, `X-Amz-Signature`, `client_secret`."""
+_SECRET_ENDINGS = ("token", "secret", "apikey", "accesskey", "password")
+"""Of words written together."""
+_words = re.compile(r"[-_.\[\]]+").split
+_CREDENTIALS = re.compile(r"\s*(?:bearer|basic|token)\s+\S+\s*", re.IGNORECASE).fullmatch
+_IN_QUERY = re.compile(r"([?&;])([^=&;?#\s]{1,100})=([^&;#\s]*)")
 
 _BREAKS_FRAMING = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]").search
 """Control characters in a value, which no HTTP library will write."""
@@ -67,7 +77,7 @@ def lower_map(raw: RawHeaders) -> dict[str, str]:
 
 def shown(fields: Iterable[tuple[str, str]]) -> tuple[HeaderField, ...]:
     """Fields for the screen: secrets replaced, bytes that are no text made visible."""
-    return tuple(HeaderField(name=_printable(name), value=REDACTED if is_secret(name) else _printable(value)) for name, value in fields)
+    return tuple(HeaderField(name=_printable(name), value=_shown_value(name, value)) for name, value in fields)
 
 
 def shown_raw(raw: RawHeaders) -> tuple[HeaderField, ...]:
@@ -78,20 +88,34 @@ def shown_raw(raw: RawHeaders) -> tuple[HeaderField, ...]:
 @lru_cache(1024)
 def is_secret(name: str) -> bool:
     """Whether a field of this name may hold a credential."""
-    lower = name.lower()
-    return lower in _SECRET_NAMES or lower.endswith(_SECRET_ENDINGS)
+    word = _last_word(name)
+    return word in _SECRET_WORDS or word.endswith(_SECRET_ENDINGS)
 
 
 def shown_path(target: str) -> str:
     """A request target for the screen: query values that may be credentials are replaced."""
-    path, mark, query = target.partition("?")
-    if not mark:
-        return _printable(path)
-    parts = []
-    for part in query.split("&"):
-        name, equals, _ = part.partition("=")
-        parts.append(f"{name}={REDACTED}" if equals and name.lower() in _SECRET_QUERY else part)
-    return _printable(f"{path}?{'&'.join(parts)}")
+    return _printable(_without_secret_queries(target))
+
+
+def _shown_value(name: str, value: str) -> str:
+    if is_secret(name) or _CREDENTIALS(value):
+        return REDACTED
+    return _printable(_without_secret_queries(value) if "=" in value else value)
+
+
+def _without_secret_queries(text: str) -> str:
+    """A target, or a value that may be a URL, without what its query's credentials are."""
+    return _IN_QUERY.sub(lambda found: f"{found[1]}{found[2]}={REDACTED}" if _secret_query(found[2]) else found[0], text)
+
+
+@lru_cache(1024)
+def _secret_query(name: str) -> bool:
+    name = unquote(name)
+    return is_secret(name) or name.lower() == "code"
+
+
+def _last_word(name: str) -> str:
+    return next((word for word in reversed(_words(name.lower())) if word), "")
 
 
 def _passing(raw: RawHeaders, denied: frozenset[str]) -> CIMultiDict[str]:

@@ -15,6 +15,21 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def page_is_foreign(origin: str | None, fetch_site: str | None) -> bool:
+    """Whether a page of another machine had a browser make a request: by its `Origin` and `Sec-Fetch-Site`, None where absent.
+
+    A page may post to any address without asking first, and what it posts reaches the provider even if it can't read the answer.
+    Editors and extensions have origins of schemes of their own, and a page without any (`null`) may be anyone's.
+    """
+    if origin is None:
+        return fetch_site == "cross-site"
+    try:
+        parts = urlsplit(origin)
+        return origin == "null" or (parts.scheme in {"http", "https"} and not is_loopback(parts.hostname or ""))
+    except ValueError:
+        return True
+
+
 @lru_cache(256)
 def authority_is_loopback(authority: str) -> bool:
     """Whether a `Host` value, with or without a port, names this machine.

@@ -50,6 +50,12 @@ def test_a_value_that_would_break_the_framing_is_left_out() -> None:
         "x-client-secret",
         "api-key",
         "x-goog-api-key",
+        "apikey",
+        "x-auth",
+        "Helicone-Auth",
+        "x_api_key",
+        "X-Amz-Signature",
+        "x-jwt",
     ],
 )
 def test_secrets(name: str) -> None:
@@ -63,6 +69,23 @@ def test_what_is_no_secret_is_shown(name: str) -> None:
     assert headers.shown([(name, "open")])[0].value == "open"
 
 
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("Bearer hush", REDACTED),
+        ("basic aHVzaA==", REDACTED),
+        ("Basic usage of tools", "Basic usage of tools"),
+        ("https://x.example/a?api_key=hush&b=1", "https://x.example/a?api_key=[redacted]&b=1"),
+        ('<https://x.example/?token=hush>; rel="next"', '<https://x.example/?token=[redacted]; rel="next"'),
+        ("claude-cli/2 (external, cli)", "claude-cli/2 (external, cli)"),
+        ("max-age=3", "max-age=3"),
+    ],
+)
+def test_credentials_in_the_value_of_any_field(value: str, shown: str) -> None:
+    (field,) = headers.shown([("x-odd", value)])
+    assert field.value == shown
+
+
 def test_text_of_the_older_coding_goes_on_as_utf_8() -> None:
     assert headers.to_client([(b"a", "é".encode("latin-1")), (b"b", "é".encode())]) == {"a": "é", "b": "é"}
 
@@ -73,6 +96,9 @@ def test_text_of_the_older_coding_goes_on_as_utf_8() -> None:
         ("/v1/messages?beta=true", "/v1/messages?beta=true"),
         ("/v1/x?key=hush&b=1&Access_Token=hush", "/v1/x?key=[redacted]&b=1&Access_Token=[redacted]"),
         ("/v1/x?key", "/v1/x?key"),
+        ("/v1/x?X-Amz-Signature=hush&client_secret=hush", "/v1/x?X-Amz-Signature=[redacted]&client_secret=[redacted]"),
+        ("/v1/x?%6bey=hush;refreshToken=hush&code=hush", "/v1/x?%6bey=[redacted];refreshToken=[redacted]&code=[redacted]"),
+        ("/v1/x?max_tokens=5&after=a=b", "/v1/x?max_tokens=5&after=a=b"),
     ],
 )
 def test_shown_path(target: str, shown: str) -> None:

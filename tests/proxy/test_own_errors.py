@@ -40,6 +40,40 @@ async def test_names_of_this_machine_are_taken_with_any_port(bench: Bench, host:
     assert bench.provider.seen[0].values("host") == [f"127.0.0.1:{bench.provider.port}"]
 
 
+FOREIGN_PAGES = [
+    ("Origin: https://evil.example",),
+    ("Origin: http://127.0.0.1.evil.example:8788",),
+    ("Origin: null",),
+    ("Origin: http://[",),
+    ("Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors"),
+]
+
+
+@pytest.mark.parametrize("fields", FOREIGN_PAGES)
+@pytest.mark.parametrize("method", ["POST", "OPTIONS", "GET"])
+async def test_a_page_of_another_machine_gets_nothing_through(bench: Bench, method: str, fields: tuple[str, ...]) -> None:
+    body = b"{}" if method == "POST" else None
+    got = await bench.ask(f"{method} {MESSAGES} HTTP/1.1", "Content-Type: text/plain", *fields, body=body)
+    assert (got.status, got.values("x-caveman-error")) == (403, ["foreign-page"])
+    assert not any(name.lower().startswith("access-control-") for name, _ in got.fields)
+    assert bench.provider.seen == []
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        ("Origin: http://localhost:3000", "Sec-Fetch-Site: cross-site"),
+        ("Origin: vscode-webview://1a2b", "Sec-Fetch-Site: cross-site"),
+        ("Origin: http://[::1]:80",),
+        ("Sec-Fetch-Mode: cors",),
+    ],
+)
+async def test_editors_and_pages_of_this_machine_are_clients(bench: Bench, fields: tuple[str, ...]) -> None:
+    got = await bench.ask(f"POST {MESSAGES} HTTP/1.1", *fields, body=b"{}")
+    assert got.status == 200
+    assert bench.provider.seen[0].values("origin") == [value.split(": ", 1)[1] for value in fields if value.startswith("Origin")]
+
+
 async def test_a_request_that_takes_us_for_a_general_proxy(bench: Bench) -> None:
     got = await bench.ask("GET http://evil.example/v1/models HTTP/1.1")
     assert (got.status, got.values("x-caveman-error")) == (403, ["foreign-host"])
