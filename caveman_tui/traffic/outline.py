@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from caveman_tui.protocol.exchanges import Exchange
 
 GroupKey = tuple[str, str]
-"""Conversation and agent; the agent is empty for the conversation's main thread."""
+"""Main conversation and agent; the agent is empty for the conversation's main thread."""
 
 _DEEPEST = 8
 """Levels of sub-agents that are drawn below each other; who they are is whatever a client writes into a header."""
@@ -31,6 +31,11 @@ class Group:
         return max(self.exchanges, key=lambda exchange: exchange.started_at)
 
 
+def key_of(exchange: Exchange) -> GroupKey:
+    """The group of an exchange. The worker calls a sub-agent's conversation `SESSION/AGENT`; here it belongs to its session."""
+    return exchange.conversation.removesuffix(f"/{exchange.agent}") if exchange.agent else exchange.conversation, exchange.agent
+
+
 @dataclass(slots=True)
 class _Branch:
     key: GroupKey
@@ -53,7 +58,7 @@ class Outline:
         roots: list[_Branch] = []
         self._parents = {}
         for row in rows:
-            key = (row.conversation, row.agent)
+            key = key_of(row)
             branch = branches.get(key) or self._grow(row, branches, roots)
             branch.children.append(row)
         self.lines, self._places = [], {}
@@ -69,14 +74,14 @@ class Outline:
         if exchange is None:
             return 0
         place = self._places.get(exchange.id)
-        key: GroupKey | None = (exchange.conversation, exchange.agent)
+        key: GroupKey | None = key_of(exchange)
         while place is None and key is not None:
             place, key = self._places.get(key), self._parents.get(key)
         return place or 0
 
     def toggle(self, line: Exchange | Group) -> GroupKey:
         """Fold the group that `line` is in or heads, or unfold it; its key."""
-        key = line.key if isinstance(line, Group) else (line.conversation, line.agent)
+        key = line.key if isinstance(line, Group) else key_of(line)
         self._folded ^= {key}
         return key
 
@@ -90,19 +95,19 @@ class Outline:
 
     def reveal(self, exchange: Exchange) -> None:
         """Unfold what hides `exchange`."""
-        key: GroupKey | None = (exchange.conversation, exchange.agent)
+        key: GroupKey | None = key_of(exchange)
         while key is not None:
             self._folded.discard(key)
             key = self._parents.get(key)
 
     def _grow(self, row: Exchange, branches: dict[GroupKey, _Branch], roots: list[_Branch]) -> _Branch:
         """A branch for the group of `row`, under its parent's; under the conversation's where the parent was not seen before it."""
-        key = (row.conversation, row.agent)
+        key = key_of(row)
         if not row.agent:
             return self._plant(key, branches, roots)
-        above = branches.get((row.conversation, row.parent_agent))
+        above = branches.get((key[0], row.parent_agent))
         if above is None or above.depth >= _DEEPEST:
-            main = (row.conversation, "")
+            main = (key[0], "")
             above = branches.get(main) or self._plant(main, branches, roots)
         branch = branches[key] = _Branch(key, above.depth + 1)
         above.children.append(branch)

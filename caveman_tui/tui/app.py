@@ -211,7 +211,7 @@ class CavemanApp(App[int]):
         except (NothingExported, SourceError, OSError) as error:
             self.notify(f"{error}", title="Not exported", severity="error", timeout=10, markup=False)
             return
-        self.notify(" ".join((f"{path}", *export.remarks)), title=f"Exported as {name.value}", timeout=12, markup=False)
+        self.notify(" ".join((f"{path}", *export.remarks)), title=f"Exported as {name.value}, to a file", timeout=12, markup=False)
 
     @work(group="export", exit_on_error=False)
     async def copy_curl(self, exchange: Exchange) -> None:
@@ -225,13 +225,13 @@ class CavemanApp(App[int]):
         if not export.entries:
             self.notify(" ".join(export.remarks), title="Not copied", severity="error", timeout=10, markup=False)
             return
-        if export.remarks:
-            self.notify(" ".join(export.remarks), title="curl", timeout=8, markup=False)
         text = command.decode("utf-8", "surrogateescape")
         if len(text) > _CLIPBOARD_CHARACTERS:
             self._export([exchange], FormatName.CURL, False)
-        else:
-            self.send_to_clipboard(text)
+            return
+        if export.remarks:
+            self.notify(" ".join(export.remarks), title="curl", timeout=8, markup=False)
+        self.send_to_clipboard(text)
 
     def store_path(self) -> Path | None:
         """The worker's store, None (the shared default) before that is known."""

@@ -37,6 +37,11 @@ def test_conversations_stand_where_they_began_and_agents_where_they_were_called(
     assert spelled(built(rows)) == ["vc", "e1", "  va", "e3", "    vb", "e4", "e7", "e5", "vd", "e2", "e6"]
 
 
+def test_agents_stand_under_their_session_as_the_worker_names_them() -> None:
+    rows = [row(1, "s"), row(2, "s/a", "a"), row(3, "s/b", "b", "a"), row(4, "s")]
+    assert spelled(built(rows)) == ["vs", "e1", "  va", "e2", "    vb", "e3", "e4"]
+
+
 def test_an_agent_without_its_parent_stands_under_the_conversation() -> None:
     assert spelled(built([row(1, agent="b", parent="gone"), row(2)])) == ["vc", "  vb", "e1", "e2"]
     assert spelled(built([row(1, agent="a", parent="a")])) == ["vc", "  va", "e1"]

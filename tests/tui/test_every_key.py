@@ -308,7 +308,7 @@ async def _(p: Person) -> None:
     await p.press("e", "c")
     path = places.exports_dir() / "5f0c-25.sh"
     assert path.read_bytes().startswith(b"curl ") and path.stat().st_mode & 0o777 == 0o600
-    assert f"Exported as curl {path}" in p.notices and "set ANTHROPIC_API_KEY" in p.notices
+    assert f"Exported as curl, to a file {path}" in p.notices and "set ANTHROPIC_API_KEY" in p.notices
     await p.press("m", "g", "m", "e", "b", "j")
     (lines,) = places.exports_dir().glob("traffic-*.jsonl")
     rows = [json.loads(line) for line in lines.read_text().splitlines()]
