@@ -121,12 +121,19 @@ def _changed(before: Exchange, now: Exchange) -> _Finding | None:
 
 
 def _tools_sentence(before: Exchange, now: Exchange) -> str:
-    old, new = {t.digest for t in before.tools}, {t.digest for t in now.tools}
     everything = "Tools stand first, so all of the prefix was written again."
-    if old and old == new:
-        how = [f"{'shrunk' if any(t.applied for t in e.tools) else 'as they came'}, {e.tools[0].level.value}" for e in (before, now)]
-        return f"The client sent the same tools; they went out {how[0]} before, and {how[1]} now. {everything}"
-    return f"The client sent another catalog. {everything}"
+    old, new = {tools.digest for tools in before.tools}, {tools.digest for tools in now.tools}
+    if old and new and old != new:
+        return f"The client sent another catalog. {everything}"
+    form, other_form = _form(before), _form(now)
+    if old == new and form != other_form:
+        return f"The client sent the same tools; they went out {form} before, and {other_form} now. {everything}"
+    return f"The tools that went out are not those of before. {everything}"
+
+
+def _form(exchange: Exchange) -> str:
+    """How its tools went out."""
+    return ", ".join(f"shrunk ({tools.level.value})" if tools.applied else "as they came" for tools in exchange.tools)
 
 
 def _message_words(same: int, differ: int, messages: int) -> tuple[str, str]:

@@ -22,7 +22,7 @@ def shown_tools(diff: CatalogDiff, *, only_changed: bool) -> list[ToolDiff]:
 
 def header(tools: Sequence[ToolDiff], width: int) -> Line:
     """Column titles over the rows."""
-    return (Span(f"   {fit('TOOL', _name_width(tools, width))}  CHANGES", Role.HEADING),)
+    return (Span(f"    {fit('TOOL', _name_width(tools, width))}  CHANGES", Role.HEADING),)
 
 
 def row_line(tools: Sequence[ToolDiff], index: int, width: int) -> Line:
@@ -33,9 +33,9 @@ def row_line(tools: Sequence[ToolDiff], index: int, width: int) -> Line:
     return (
         Span(" "),
         Span(sign, role),
-        Span("!" if tool.breaking else " ", Role.BAD),
+        Span("! " if tool.breaking else "  ", Role.BAD),
         Span(fit(one_line(tool.name) or format.UNKNOWN, room)),
-        Span("  " + fit(_in_short(tool), width - 3 - room - 2), Role.BAD if tool.breaking else Role.MUTED),
+        Span("  " + fit(_in_short(tool), width - 4 - room - 2), Role.BAD if tool.breaking else Role.MUTED),
     )
 
 
@@ -44,8 +44,8 @@ def status_parts(diff: CatalogDiff, before: str, after: str) -> list[Part]:
     counts = [f"{diff.count(state)} {state}" for state in ("added", "removed", "changed", "same") if diff.count(state)]
     breaking = sum(tool.breaking for tool in diff.tools)
     parts = [
-        Part(0, (Span(f"{one_line(before)} > {one_line(after)}", Role.STRONG),)),
-        Part(1, (Span(f"! {breaking} may break a caller", Role.BAD) if breaking else Span("nothing breaks a caller", Role.GOOD),)),
+        Part(1, (Span(f"{one_line(before)} > {one_line(after)}", Role.STRONG),)),
+        Part(0, (Span(f"! {breaking} may break a caller", Role.BAD) if breaking else Span("nothing breaks a caller", Role.GOOD),)),
         Part(2, (Span(", ".join(counts) or "no tools", Role.MUTED),)),
     ]
     return parts
@@ -74,7 +74,7 @@ def tool_text(tool: ToolDiff, width: int) -> list[Line]:
 
 def _name_width(tools: Sequence[ToolDiff], width: int) -> int:
     longest = max((columns_of(one_line(tool.name)) for tool in tools), default=0)
-    return max(8, min(longest, (width - 5) * 3 // 5))
+    return max(8, min(longest, (width - 6) * 3 // 5))
 
 
 def _in_short(tool: ToolDiff) -> str:

@@ -20,7 +20,7 @@ from caveman_tui.traffic.status_line import Part
 Key = tuple[str, str, str, Level]
 """Conversation, agent, digest, level."""
 
-_NAME, _TOOLS, _COUNT, _RATIO, _MODE, _CLOCK, _DIGEST, _REQUESTS = 9, 5, 7, 6, 9, 8, 8, 5
+_NAME, _TOOLS, _COUNT, _RATIO, _MODE, _CLOCK, _DIGEST, _REQUESTS = 9, 5, 7, 6, 10, 8, 8, 5
 _MODE_FROM, _TIMES_FROM = 60, 92
 
 

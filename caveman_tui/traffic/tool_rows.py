@@ -95,10 +95,12 @@ def header(rows: Sequence[ToolRow], width: int, order: ToolOrder = ToolOrder.SEN
     return tuple(spans)
 
 
-def row_line(rows: Sequence[ToolRow], index: int, width: int, excluded: frozenset[str] = frozenset()) -> Line:
+def row_line(
+    rows: Sequence[ToolRow], index: int, width: int, excluded: frozenset[str] = frozenset(), order: ToolOrder = ToolOrder.SENT
+) -> Line:
     """One tool: sign, name, tokens (or bytes) before and after, ratio, and a bar of kept and dropped to a common scale.
 
-    `x` marks one of the `excluded`, which new conversations send as they come.
+    `x` marks one of the `excluded`, which new conversations send as they come. Ordered by what is saved, that stands in place of after.
     """
     name, bar = _widths(rows, width)
     row = rows[index]
@@ -107,6 +109,8 @@ def row_line(rows: Sequence[ToolRow], index: int, width: int, excluded: frozense
     counted = tool.tokens_before is not None and tool.tokens_after is not None
     before = format.count(tool.tokens_before) if counted else format.size(row.bytes_before)
     after = format.count(tool.tokens_after) if counted else format.size(row.bytes_after)
+    if order is ToolOrder.SAVED:
+        after = _saved(row)
     sign = "x" if tool.name in excluded else "~" if changed else "="
     text = one_line(tool.name) or format.UNKNOWN
     spans = [
@@ -178,6 +182,13 @@ def _bar(row: ToolRow, largest: int) -> list[Span]:
     if row.bytes_after and not kept:
         kept = 1
     return [Span("█" * kept, Role.ACCENT), Span("░" * (whole - kept), Role.REMOVED), Span(" " * (BAR_WIDTH - whole))]
+
+
+def _saved(row: ToolRow) -> str:
+    tool = row.tool
+    if tool.tokens_before is not None and tool.tokens_after is not None:
+        return format.count(tool.tokens_before - tool.tokens_after)
+    return format.size(row.bytes_before - row.bytes_after)
 
 
 def _counts(row: ToolRow) -> str:

@@ -17,6 +17,7 @@ from caveman_tui.tui import keys
 from caveman_tui.tui.keys import Key
 from caveman_tui.tui.screens.base import BaseScreen
 from caveman_tui.tui.widgets.info_line import InfoLine
+from caveman_tui.tui.widgets.key_footer import KeyFooter
 from caveman_tui.tui.widgets.line_view import LineView
 from caveman_tui.tui.widgets.row_list import RowList
 
@@ -140,6 +141,7 @@ class CompareScreen(BaseScreen):
             return
         self.query_one("#compare-status", InfoLine).show(catalog_compare.status_parts(self._diff, *self._names))
         self.query_one(CompareList).show(catalog_compare.shown_tools(self._diff, only_changed=self._only_changed))
+        self.query_one(KeyFooter).refresh()
         self._show_tool()
 
     def _show_tool(self) -> None:

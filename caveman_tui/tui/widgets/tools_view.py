@@ -63,7 +63,7 @@ class ToolList(RowList):
 
     def row_lines(self, index: int, width: int) -> tuple[Line, ...]:
         """One tool."""
-        return (tool_rows.row_line(self.rows, index, width, self.excluded),)
+        return (tool_rows.row_line(self.rows, index, width, self.excluded, self.order),)
 
     def action_sort(self) -> None:
         """Order by the next key; the cursor goes to the first row, which is what one sorts for."""
