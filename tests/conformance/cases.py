@@ -254,7 +254,7 @@ PROVIDER = (
         replies(_STREAM + chunk(EVENTS[:53]), end="stall"),
         POST,
         ("idle-limit",),
-        config={"idle_timeout_seconds": 0.3},
+        config={"idle_timeout_seconds": 2.0},
     ),
     Case("answers garbage", replies(b"\x16\x03\x01 no HTTP at all\r\n\r\n", end="cut"), POST, error="bad-response"),
     Case("answers text without a status line", replies(b"hello\r\n\r\n", end="cut"), POST, error="bad-response"),
