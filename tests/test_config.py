@@ -1,4 +1,5 @@
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -59,6 +60,15 @@ def test_every_key_reaches_what_it_is_for(file: Path) -> None:
     assert (worker.port, worker.idle_stop_seconds, worker.body_budget_bytes) == (9000, 0, 64 * 1024 * 1024)
     openrouter, gateway, openai, chatgpt = worker.upstreams
     assert (openrouter.path_prefix, gateway.base_url, openai, chatgpt) == ("/openrouter", "https://gateway.example", OPENAI, CHATGPT)
+
+
+def test_the_example_of_the_readme_is_a_config_file(file: Path) -> None:
+    readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"^```toml\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
+    file.write_text(example)
+    config = worker_config(load_config(file))
+    assert config.upstreams[0].path_prefix == "/openrouter"
+    assert config.settings.clients == (ClientOverride(product="my-agent", headless="yes"),)
 
 
 def test_flags_go_over_the_file(file: Path) -> None:
