@@ -81,12 +81,17 @@ class ProviderClient:
         self._proxies = {upstream.base_url: _proxy_for(upstream) for upstream in config.upstreams}
         self._bodies = BodyWatch()
         tls = trust.tls_context()
+        self._session = self._open_session(
+            aiohttp.TCPConnector(limit=0, keepalive_timeout=POOL_KEEPALIVE_SECONDS, ssl=tls, socket_factory=_socket_that_notices_loss)
+        )
+        # Where one connection of the pool went stale, all may have: after a sleep of the machine, or behind a router that forgot.
+        self._fresh = self._open_session(aiohttp.TCPConnector(limit=0, force_close=True, ssl=tls, socket_factory=_socket_that_notices_loss))
+
+    def _open_session(self, connector: aiohttp.TCPConnector) -> aiohttp.ClientSession:
         tracing = aiohttp.TraceConfig()
         tracing.on_connection_reuseconn.append(_mark_reused)
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(
-                limit=0, keepalive_timeout=POOL_KEEPALIVE_SECONDS, ssl=tls, socket_factory=_socket_that_notices_loss
-            ),
+        return aiohttp.ClientSession(
+            connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
             skip_auto_headers=_AUTO_HEADERS,
@@ -104,14 +109,15 @@ class ProviderClient:
     async def close(self) -> None:
         """Close all connections."""
         await self._session.close()
+        await self._fresh.close()
 
     async def send(
         self, method: str, route: Route, headers: CIMultiDict[str], body: Body, sent: Callable[[], None] = lambda: None
     ) -> aiohttp.ClientResponse:
         """Send a request and wait for the status line; `sent` is called when a held body is on its way.
 
-        A request whose body can be sent again is, once, where a connection from the pool turns out closed before any byte of a
-        response (RFC 9112, 9.3.1). Raises NotForwarded where there is no response.
+        A request whose body can be sent again is, once and on a connection of its own, where one from the pool turns out closed
+        before any byte of a response (RFC 9112, 9.3.1). Raises NotForwarded where there is no response.
         """
         try:
             url = URL(route.url, encoded=True)
@@ -121,21 +127,29 @@ class ProviderClient:
             ) from error
         attempt = _Attempt()
         try:
-            return await self._send_once(method, route, url, headers, body, sent, attempt)
+            return await self._send_once(self._session, method, route, url, headers, body, sent, attempt)
         except _ClosedEarly as closed:
             if not (attempt.reused and closed.silent) or callable(body):
                 raise NotForwarded(_closed(route)) from closed
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             raise NotForwarded(self._explain(route, error)) from error
         try:
-            return await self._send_once(method, route, url, headers, body, sent, attempt)
+            return await self._send_once(self._fresh, method, route, url, headers, body, sent, attempt)
         except _ClosedEarly as closed:
             raise NotForwarded(_closed(route)) from closed
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             raise NotForwarded(self._explain(route, error)) from error
 
     async def _send_once(
-        self, method: str, route: Route, url: URL, headers: CIMultiDict[str], body: Body, sent: Callable[[], None], attempt: _Attempt
+        self,
+        session: aiohttp.ClientSession,
+        method: str,
+        route: Route,
+        url: URL,
+        headers: CIMultiDict[str],
+        body: Body,
+        sent: Callable[[], None],
+        attempt: _Attempt,
     ) -> aiohttp.ClientResponse:
         proxy = self._proxies.get(route.upstream.base_url)
         data: AsyncIterator[bytes] | None
@@ -149,7 +163,7 @@ class ProviderClient:
             # There is no tunnel that would carry them.
             headers = headers.copy()
             headers.update(proxy.headers)
-        answer = await self._session.request(
+        answer = await session.request(
             method,
             url,
             headers=headers,

@@ -53,6 +53,33 @@ async def test_a_connection_gone_stale_is_retried_once(bench: Bench, way: str, l
     assert bench.provider.seen[2].body == (body or b"")
 
 
+async def test_a_retry_takes_none_of_the_other_stale_connections(bench: Bench) -> None:
+    """A machine that slept, or a router that forgot, leaves the whole pool stale."""
+    count = 4
+    together = asyncio.Event()
+
+    async def warm(exchange: Exchange) -> None:
+        if len(bench.provider.seen) == count:
+            together.set()
+        await together.wait()
+        await exchange.reply(b"{}")
+
+    async def answer(exchange: Exchange) -> None:
+        if exchange.seen.connection < count:
+            exchange.reset()
+        else:
+            await exchange.reply(b"{}")
+
+    bench.provider.answer = warm
+    await asyncio.gather(*(bench.post(MESSAGES, b'{"warm":1}') for _ in range(count)))
+    await bench.ended(count)
+    assert bench.provider.connections == count
+    bench.provider.answer = answer
+    for number in range(count):
+        assert (await bench.post(MESSAGES, b"{}")).status == 200
+        assert bench.provider.connections == count + number + 1
+
+
 @pytest.mark.parametrize("line", [f"POST {MESSAGES} HTTP/1.1", "GET /v1/models HTTP/1.1"])
 async def test_a_second_failure_is_told(bench: Bench, line: str) -> None:
     async def answer(exchange: Exchange) -> None:
