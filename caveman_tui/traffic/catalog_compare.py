@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
+from caveman_tui.core.catalog import find_tools
 from caveman_tui.core.catalog_diff import CatalogDiff, SentenceChange, ToolDiff
 from caveman_tui.core.schema_diff import SchemaChange
 from caveman_tui.traffic import format
+from caveman_tui.traffic.body_text import indented
 from caveman_tui.traffic.fit import columns_of, fit
 from caveman_tui.traffic.lines import BLANK, Line, Role, Span, line, wrap
 from caveman_tui.traffic.safe_text import one_line, safe
@@ -51,8 +53,16 @@ def status_parts(diff: CatalogDiff, before: str, after: str) -> list[Part]:
     return parts
 
 
-def tool_text(tool: ToolDiff, width: int) -> list[Line]:
-    """One tool in full: schema changes, sentences that stand on one side only, other members."""
+def definitions(document: bytes) -> dict[str, bytes]:
+    """The JSON of each tool of a document by name, of several of one name the last. Raises JsonRefused."""
+    return {tool.name: document[tool.start : tool.end] for tool in find_tools(document)}
+
+
+def tool_text(tool: ToolDiff, width: int, definition: bytes = b"") -> list[Line]:
+    """One tool in full: schema changes, sentences that stand on one side only, other members.
+
+    `definition` is the JSON of a tool that one side does not have.
+    """
     sign, role = _SIGNS[tool.state]
     lines: list[Line] = [(Span(f"{sign} ", role), Span(one_line(tool.name), Role.STRONG), Span(f"  {tool.state}", Role.MUTED))]
     if tool.state == "removed":
@@ -67,6 +77,9 @@ def tool_text(tool: ToolDiff, width: int) -> list[Line]:
         lines += [BLANK, line("OTHER MEMBERS", Role.HEADING)]
         for change in tool.fields:
             lines += _change(change, width)
+    if definition:
+        shown = (indented(definition) or definition).decode("utf-8", "replace")
+        lines += [BLANK, *(line(part, Role.MUTED) for raw in shown.split("\n") for part in wrap(safe(raw), max(10, width)))]
     if tool.state == "same":
         lines.append(line("Nothing of it changed.", Role.MUTED))
     return lines

@@ -7,7 +7,7 @@ from textual import work
 from textual.binding import BindingType
 from textual.containers import Container
 
-from caveman_tui.core.catalog_diff import CatalogDiff, ToolDiff, diff_catalogs
+from caveman_tui.core.catalog_diff import CatalogDiff, State, ToolDiff, diff_catalogs
 from caveman_tui.core.json_spans import JsonRefused
 from caveman_tui.traffic import catalog_compare
 from caveman_tui.traffic.lines import BuiltDocument, Line, Role, Span, message
@@ -70,6 +70,8 @@ class CompareScreen(BaseScreen):
         self._documents = before, after
         self._names = before_name, after_name
         self._diff: CatalogDiff | None = None
+        self._definitions: dict[State, dict[str, bytes]] = {}
+        """Of the tools that one side does not have, by the state they are in."""
         self._only_changed = True
 
     def content(self) -> list[Any]:
@@ -129,11 +131,13 @@ class CompareScreen(BaseScreen):
         documents = self._documents
         try:
             diff = await asyncio.to_thread(diff_catalogs, *documents)
+            removed, added = [await asyncio.to_thread(catalog_compare.definitions, document) for document in documents]
         except JsonRefused as refused:
             self.query_one("#compare-text", LineView).show(message(f"These can't be compared: one of them is refused as {refused.code}."))
             return
         if documents == self._documents:
             self._diff = diff
+            self._definitions = {"removed": removed, "added": added}
             self._show()
 
     def _show(self) -> None:
@@ -148,7 +152,8 @@ class CompareScreen(BaseScreen):
         tool = self.query_one(CompareList).current
         text = self.query_one("#compare-text", LineView)
         if tool is not None:
-            text.show(BuiltDocument(lambda width: catalog_compare.tool_text(tool, width)))
+            definition = self._definitions.get(tool.state, {}).get(tool.name, b"")
+            text.show(BuiltDocument(lambda width: catalog_compare.tool_text(tool, width, definition)))
         elif self._diff is not None and not self._diff.tools:
             text.show(message("Neither holds a tool."))
         else:
