@@ -105,7 +105,7 @@ def date_and_clock(at: float | None, zone: tzinfo | None = UTC) -> str:
 
 def short_id(identifier: str, length: int = 6) -> str:
     """Enough of an identifier to tell rows apart; UUIDs and digests differ from their first digits on."""
-    tail = identifier.rsplit(":", 1)[-1]
+    tail = identifier.rsplit(":", 1)[-1].removeprefix("opening-")
     return tail[:length] if tail else UNKNOWN
 
 

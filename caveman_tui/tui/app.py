@@ -1,8 +1,11 @@
 """The screen's process: one app that follows a worker and shows what it knows."""
 
 import asyncio
+import contextlib
+import os
+import signal
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 from functools import partial
 from pathlib import Path
@@ -56,6 +59,7 @@ _BUSY_SECONDS = 600.0
 """After an exchange so recent the worker is kept by default."""
 _FEED = "feed"
 _FEED_RESTART_SECONDS = 2.0
+_LEAVING_SECONDS = 3.0
 _MOUSE_MODES = (1000, 1003, 1006)
 
 
@@ -282,7 +286,9 @@ class CavemanApp(App[int]):
         if selected:
             self.send_to_clipboard(selected)
         else:
-            self.notify("Nothing is selected: drag with the mouse over text, or press M and select with the terminal.", markup=False)
+            self.notify(
+                "Nothing is selected: drag with the mouse over text, or press M and select with the terminal. ctrl+q leaves.", markup=False
+            )
 
     def action_toggle_theme(self) -> None:
         """Dark or light."""
@@ -488,7 +494,30 @@ def run_screen(
             app = CavemanApp(
                 client, clock=time.time, ascii_only=ascii_only, mouse=mouse, light=light, keymap=keymap, worker_ends=worker_ends
             )
-            result = await app.run_async(mouse=mouse)
+            with _leaving_on_signals(app):
+                result = await app.run_async(mouse=mouse)
         return app.return_code or result or 0
 
     return asyncio.run(run())
+
+
+@contextlib.contextmanager
+def _leaving_on_signals(app: CavemanApp) -> Iterator[None]:
+    """A closed terminal, or an order to end, leaves as a person would who keeps the worker: the terminal is put back as it was."""
+    loop = asyncio.get_running_loop()
+    numbers = [number for name in ("SIGHUP", "SIGTERM") if (number := getattr(signal, name, None)) is not None]
+
+    def leave(number: int) -> None:
+        app.exit(return_code=128 + number)
+        # Where the terminal is gone, putting it back may never come to an end.
+        loop.call_later(_LEAVING_SECONDS, os._exit, 128 + number)
+
+    with contextlib.suppress(NotImplementedError):
+        for number in numbers:
+            loop.add_signal_handler(number, leave, number)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(NotImplementedError):
+            for number in numbers:
+                loop.remove_signal_handler(number)

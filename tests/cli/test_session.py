@@ -1,4 +1,5 @@
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -315,8 +316,8 @@ os.execv(sys.executable, [sys.executable, "-m", "caveman_tui", *sys.argv[1:]])
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
-def test_the_worker_outlives_a_terminal_that_is_closed(cli: Any, wait_for: Any) -> None:
+def _screen_in_a_terminal(wait_for: Any) -> tuple[subprocess.Popen[bytes], int]:
+    """The program on a new pseudo-terminal, once it has drawn its first screen, and the other end of that."""
     master, slave = os.openpty()
     screen = subprocess.Popen(
         [sys.executable, "-c", IN_A_TERMINAL, "--port", "0"],
@@ -334,6 +335,27 @@ def test_the_worker_outlives_a_terminal_that_is_closed(cli: Any, wait_for: Any) 
         return b"ANTHROPIC_BASE_URL" in shown
 
     wait_for(drawn, "the screen")
+    return screen, master
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_an_order_to_end_puts_the_terminal_back_and_keeps_the_worker(cli: Any, wait_for: Any) -> None:
+    screen, master = _screen_in_a_terminal(wait_for)
+    (record,) = records(places.state_dir())
+    screen.terminate()
+    said = bytearray()
+    with contextlib.suppress(OSError):
+        while piece := os.read(master, 65536):
+            said += piece
+    assert screen.wait(20) == 128 + signal.SIGTERM
+    os.close(master)
+    assert b"\x1b[?1049l" in said and b"Traceback" not in said and is_alive(record)
+    assert cli.run("stop").returncode == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_the_worker_outlives_a_terminal_that_is_closed(cli: Any, wait_for: Any) -> None:
+    screen, master = _screen_in_a_terminal(wait_for)
     (record,) = records(places.state_dir())
     assert is_alive(record)
     os.close(master)

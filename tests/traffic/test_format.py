@@ -102,6 +102,6 @@ def test_what_is_unknown_carries_no_label() -> None:
 
 def test_short_ids_and_plurals() -> None:
     assert format.short_id("3f2a9c1e-70d4") == "3f2a9c"
-    assert format.short_id("digest:abcdef0123") == "abcdef"
+    assert format.short_id("digest:abcdef0123") == format.short_id("opening-abcdef0123") == "abcdef"
     assert format.short_id("") == "–"
     assert (format.plural(1, "marker"), format.plural(1_200, "marker")) == ("1 marker", "1,200 markers")

@@ -457,3 +457,16 @@ async def test_an_export_that_fails_leaves_nothing_and_says_so(source: FakeSourc
             await settle(pilot)
         assert "Not exported It ended." in notices(app) and "Not copied It ended." in notices(app)
     assert list(places.exports_dir().iterdir()) == []
+
+
+@pytest.mark.parametrize(("keys", "context"), [(["ctrl+q"], "quit"), (["F"], "force"), (["e"], "export"), (["o", "D"], "delete")])
+async def test_a_low_screen_shows_every_answer_of_a_dialog(source: FakeSource, make_app: MakeApp, keys: list[str], context: str) -> None:
+    app = make_app(source)
+    async with app.run_test(size=(40, 10)) as pilot:
+        await settle(pilot)
+        for key in keys:
+            await pilot.press(key)
+            await settle(pilot)
+        text = drawn(app)
+        for key in app.key_table:
+            assert key.context != context or key.action == "default" or key.description in text, key.id

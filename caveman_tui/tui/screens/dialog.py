@@ -63,9 +63,19 @@ class Dialog(ModalScreen[Answer | None], Generic[Answer]):
         self.dismiss(None)
 
     def _lines(self, width: int) -> list[Line]:
-        lines: list[Line] = [line(self._title, Role.STRONG), ()]
+        """Title, text, answers. On low screens the text goes, from its end, before an answer does."""
+        answers = self._answers(width)
+        room = self.app.size.height - self.EXTRA_LINES - len(answers)
+        lines: list[Line] = [line(self._title, Role.STRONG), *([()] if room > 1 else [])]
         for paragraph in self._text:
-            lines += [*(line(part) for part in wrap(paragraph, width)), ()]
+            more = [*(line(part) for part in wrap(paragraph, width)), ()]
+            if len(lines) + len(more) > room:
+                break
+            lines += more
+        return lines + answers
+
+    def _answers(self, width: int) -> list[Line]:
+        lines: list[Line] = []
         for key in keys.keys_of(cast("CavemanApp", self.app).key_table, self.KEY_CONTEXT):
             if key.action == "default":
                 continue
