@@ -47,28 +47,34 @@ RULES = (
         "says what is shown, not what goes in",
         _RULES_OUT,
         _START + r"(?:after [^,]{3,60}, )?(?:a|an|the) [\w ]{3,80}(?:will be|is|are) (?:displayed|shown|presented|printed|rendered)\b",
-        _START + r"(?:also |then )?(?:shows?|displays?|prints?)\b",
     ),
     _rule(
         "return-shape",
         "says what comes back, not what goes in",
         _RULES_OUT | {Signal.DEFAULT, Signal.PREREQUISITE, Signal.CHAIN},
-        _START + rf"(?:(?:{_THE_TOOL}|and|which) )?{_ADVERBS}(?:returns?|responds? with|yields?|produces)\b",
+        _START + rf"(?:(?:{_THE_TOOL}|and|which) )?{_ADVERBS}(?:returns?|responds? with|yields?)\b",
         _START + rf"(?:{_THE_TOOL}|the server) {_ADVERBS}(?:answers|replies|gives back)\b",
         r"^[:@](?:returns?|rtype)\b",
         _START
         + r"you(?:'ll| will) (?:receive|get)(?: back)? (?:an?|the) (?:\w+ )?"
         + r"(?:list|object|table|array|dictionary|summary|report|response)\b",
-        _START
-        + r"(?:the )?(?:response|results?|answer|output|returned \w+)(?: \w+)? "
-        + r"(?:is|are|includes?|contains?|will|has|have|shows?|consists?)\b",
         r"^(?:…\s*)?(?:返回|将返回|会返回)",
     ),
     _rule(
         "return-shape",
         "says what comes back, not what goes in",
+        _RULES_OUT | {Signal.DEFAULT, Signal.PREREQUISITE, Signal.CHAIN, Signal.INSTRUCTION},
+        _START
+        + r"(?:the )?(?:response|results?|answer|output|returned \w+)(?: \w+)? "
+        + r"(?:is|are|includes?|contains?|will|has|have|shows?|consists?)\b",
+    ),
+    _rule(
+        "return-shape",
+        "says what comes back, not what goes in",
         _OF_ITS_OWN | {Signal.INSTRUCTION, Signal.EMPHASIS},
-        r"^(?:…\s*)?(?:als ergebnis|liefert|zurückgegeben wird|devuelve|retorna|como resultado|renvoie|retourne|vous recevrez)\b",
+        r"^(?:…\s*)?(?:als ergebnis|zurückgegeben wird|como resultado|vous recevrez)\b",
+        r"^(?:…\s*)?(?:devuelve|retorna|renvoie|retourne) (?:una?|une|el|la|los|las|le|les|des) "
+        r"(?:lista|objeto|tabla|json|resultados?|detalles|datos|información|respuesta|liste|objet|tableau|résultats?|détails|données|informations)\b",
         r"^(?!.*(?:エラー|오류|에러)).*(?:返されます|返却されます|を返します|반환합니다|반환됩니다)[。.]?$",
     ),
     _rule(
@@ -88,7 +94,7 @@ RULES = (
     _rule(
         "marketing",
         "praises the tool",
-        _STATES_A_VALUE | {Signal.PREREQUISITE},
+        _TELLS_WHAT_TO_DO,
         _START
         + r"(?:(?:it|this|the tool|this tool)(?:'s| is)? )?(?:particularly |especially |very |also )*"
         + r"(?:perfect|ideal|great|essential|invaluable|excellent|useful|helpful|valuable"
@@ -166,10 +172,10 @@ RULES = (
     _rule(
         "rationale",
         "gives a reason, not a rule",
-        _TELLS_WHAT_TO_DO | {Signal.WHEN},
+        _TELLS_WHAT_TO_DO | {Signal.WHEN, Signal.ARGUMENT, Signal.CONDITION, Signal.INSTRUCTION},
         _START
-        + r"(?:this|that|these|which|it|doing so) (?:(?:will|can|also) )?(?:avoids?|ensures?|helps?|improves?|prevents?|reduces?"
-        + r"|allows? you|lets? you|enables? you|makes? it (?:easier|possible)|gives? you|is because|saves?|means)\b",
+        + r"(?:this|that|these|which|it|doing so) (?:(?:will|can|also) )?(?:avoids?|ensures?|helps?|improves?|reduces?"
+        + r"|allows? you|enables? you|makes? it (?:easier|possible)|is because|saves? (?:you|time|work|effort|tokens|money|calls))\b",
     ),
     _rule(
         "restated-schema",
@@ -191,7 +197,7 @@ RULES = (
     _rule(
         "implementation",
         "says how it works inside",
-        _TELLS_WHAT_TO_DO | {Signal.WHEN},
+        _TELLS_WHAT_TO_DO | {Signal.WHEN, Signal.INSTRUCTION},
         r"\b(?:under the hood|behind the scenes|internally|leverages?|for (?:efficiency|better performance)"
         r"|optimi[sz]ed for|built on(?: top)?|powered by)\b",
     ),

@@ -134,7 +134,9 @@ class Judge:
             return None  # there it says what the argument does or what its parts are
         if rule.kind in _ABOUT_THE_TOOL and self._known.names_tool_anew(text):
             return None
-        if rule.kind == "restated-schema" and not self._known.holds_most_of(text):
+        if rule.kind == "restated-schema" and not (self._known.names_argument(text) and self._known.holds_half_of(text)):
+            return None
+        if rule.kind == "restated-purpose" and not self._known.holds_half_of(text):
             return None
         return rule
 

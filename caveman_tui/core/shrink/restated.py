@@ -43,12 +43,14 @@ class Known:
             return True
         return left <= self._names()
 
-    def holds_most_of(self, text: str) -> bool:
-        """Whether a sentence names an argument, and half of its content words or more stand in the schema's names or the lead."""
-        stems = {_SAME.get(stem, stem) for stem in _stems(text)}
-        names = {_SAME.get(stem, stem) for stem in self._names()}
-        content = stems - _GENERIC - _TAKES
-        return not stems.isdisjoint(names) and 2 * len(content - names - self._lead - self._tool) <= len(content)
+    def holds_half_of(self, text: str) -> bool:
+        """Whether half of a sentence's content words or more stand in the lead, in the tool's name or in a parameter's name."""
+        content = _alike(_stems(text)) - _GENERIC - _TAKES
+        return 2 * len(content - _alike(self._names()) - self._lead - self._tool) <= len(content)
+
+    def names_argument(self, text: str) -> bool:
+        """Whether a sentence has a word of a parameter's name."""
+        return not _alike(_stems(text)).isdisjoint(_alike(self._names()))
 
     def names_tool_anew(self, text: str) -> bool:
         """Whether a sentence has words of the tool's name which the lead has not: then it says what the tool is for."""
@@ -63,6 +65,10 @@ class Known:
 
 def _stems(text: str) -> set[str]:
     return {_stem(word) for word in _STEM_WORD.findall(_HUMP.sub(" ", text).lower())}
+
+
+def _alike(stems: set[str]) -> set[str]:
+    return {_SAME.get(stem, stem) for stem in stems}
 
 
 def _stem(word: str) -> str:

@@ -59,7 +59,7 @@ WORDS_OF: dict[Signal, frozenset[str]] = {
     ),
     Signal.EXCLUSIVE: _words(
         """
-        either instead mutually exclusive exclusively unlike whereas
+        but however although though either instead mutually exclusive exclusively unlike whereas
         """
     ),
     Signal.ONLY: _words(
@@ -95,7 +95,7 @@ WORDS_OF: dict[Signal, frozenset[str]] = {
     ),
     Signal.BOUND: _words(
         """
-        paginated pagination higher lower larger smaller increase increases decrease decreases
+        paginated pagination cursor empty nothing higher lower larger smaller increase increases decrease decreases
         inclusive positive negative cap capped quota
         """
     ),
@@ -112,13 +112,14 @@ WORDS_OF: dict[Signal, frozenset[str]] = {
         erase erases erased destroy destroys irreversible irreversibly permanent permanently undone undo revert reverts
         reverted reboot reboots restart restarts restarting reset resets charge charged billed cost costs fee fees paid
         payment modify modifies modified clears cleared subsequent persist persists persisted persistent affect affects
-        immediately asynchronously notified notifies
+        immediately asynchronously notified notifies mails mailed emails emailed cancels canceled cancelled locks locked
+        unlocks wipe wipes wiped refund refunds refunded charges truncate truncates truncated caches cached anew live
         globally stored saved manual manually irrevocably warning dangerous danger caution careful carefully
         """
     ),
     Signal.WHEN: _words(
         """
-        while however but although though than
+        while than
         use using when prefer preferred recommend recommended suitable choose alternative alternatively whether always
         should try call calling see primary allow allows handle handles compared versus vs difference similar usar
         utilice utiliser verwenden
@@ -194,7 +195,8 @@ PAIRS_OF: dict[Signal, frozenset[tuple[str, str]]] = {
     ),
     Signal.BOUND: _pairs(
         """
-        up to, limited to, non negative, per request, per call, per page, allowed values, supported values, valid values,
+        up to, limited to, non negative, per request, per call, per page, per second, per minute, per hour, per day, per month,
+        allowed values, supported values, valid values,
         permitted values, possible values, available values, acceptable values, allowed types, supported types,
         valid types, image types, available types, allowed options, valid options, available options, supported formats,
         allowed formats, valid formats, valid characters, allowed characters, supported operations, are allowed
@@ -232,7 +234,7 @@ PAIRS_OF: dict[Signal, frozenset[tuple[str, str]]] = {
     ),
     Signal.CHAIN: _pairs(
         """
-        for use
+        for use, you pass, to pass, needed by, expected by, needed for, used by
         """
     ),
 }
@@ -240,7 +242,7 @@ PAIRS_OF: dict[Signal, frozenset[tuple[str, str]]] = {
 
 IMPERATIVES = _words(
     """
-    add ask check choose combine consider create enter format give include keep leave list make note pass provide
+    add ask check choose combine consider create enter format give include keep leave list make note pass poll provide
     remember run search select separate set specify start supply wait write
     """
 )
