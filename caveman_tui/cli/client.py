@@ -28,6 +28,7 @@ from caveman_tui.cli._workers import (
     find_worker,
     port_is_taken,
     start_worker,
+    the_worker,
 )
 from caveman_tui.protocol.discovery import WorkerRecord
 from caveman_tui.traffic.source import SourceError
@@ -45,8 +46,9 @@ _NOT_FOUND, _NOT_EXECUTABLE = 127, 126
 def exec_command(command: tuple[str, ...], options: WorkerOptions) -> None:
     """Run a client through the worker: caveman-tui exec -- claude.
 
-    Sets base URLs for this one process only and writes no settings file. Starts a worker if none runs. The client's exit code and
-    signals become those of this command.
+    Sets base URLs for this one process only and writes no settings file. The worker is that on the port, else the only one that
+    runs; where there is none, or an option asks for something else, one is started. The client's exit code and signals become those
+    of this command.
     """
     if shutil.which(command[0]) is None:
         note(f"caveman-tui exec: there is no command '{command[0]}'.")
@@ -79,7 +81,7 @@ def _worker_for(options: WorkerOptions) -> tuple[WorkerRecord, bool]:
         )
         return start_worker(mine).record, True
     try:
-        worker = find_or_start_worker(options)
+        worker = _only_worker(options) or find_or_start_worker(options)
     except PortTaken:
         note(f"caveman-tui exec: port {port} is taken by another program; the worker gets a free one.")
         return start_worker(options.with_flags(port=0)).record, True
@@ -88,6 +90,16 @@ def _worker_for(options: WorkerOptions) -> tuple[WorkerRecord, bool]:
     if options.says_something:
         note(f"caveman-tui exec: a worker already runs on port {port} and keeps the settings it was started with.")
     return worker, False
+
+
+def _only_worker(options: WorkerOptions) -> WorkerRecord | None:
+    """The one worker that runs, wherever it listens, where nothing was asked for that another would have to be started for."""
+    if options.flags.port is not None or options.says_something:
+        return None
+    try:
+        return the_worker(None, options.worker_config().port)
+    except WorkerProblem:
+        return None
 
 
 def _given_upstreams(own_port: int) -> dict[str, str]:

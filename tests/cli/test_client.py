@@ -137,6 +137,19 @@ def test_a_running_worker_is_used_and_stays(cli: Any, provider: Any) -> None:
     assert [one.port for one in records(places.state_dir())] == [record.port]
 
 
+def test_the_only_worker_is_used_wherever_it_listens(cli: Any, provider: Any) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as reserved:
+        preferred = reserved.getsockname()[1]
+    places.config_file().write_text(f"port = {preferred}\n")
+    _, record = cli.serve("--port", "0", "--upstream-anthropic", provider.url)
+    ended = cli.run("exec", "--", sys.executable, *POST)
+    assert (ended.returncode, ended.stdout) == (0, "200\n"), ended.stderr
+    assert provider.paths == ["/v1/messages"]
+    assert [one.port for one in records(places.state_dir())] == [record.port]
+    other = cli.run("exec", "--upstream-anthropic", provider.url, "--", sys.executable, *ENVIRONMENT)
+    assert json.loads(other.stdout)["ANTHROPIC_BASE_URL"] == f"http://127.0.0.1:{preferred}"
+
+
 def test_a_worker_is_started_where_none_runs_and_stays_for_the_next_client(cli: Any, provider: Any) -> None:
     with socket.create_server(("127.0.0.1", 0)) as reserved:
         port = reserved.getsockname()[1]
