@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import signal
+import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import tzinfo
@@ -52,6 +53,7 @@ from caveman_tui.tui.screens.tools import ToolsScreen
 from caveman_tui.tui.screens.traffic import TrafficScreen
 from caveman_tui.tui.themes import DARK, LIGHT
 from caveman_tui.tui.widgets.exchange_pane import Content, ExchangePane
+from caveman_tui.tui.widgets.key_footer import contexts_at
 
 _CLIPBOARD_CHARACTERS = 64_000
 """Terminals and tmux cut, or drop, longer clipboard sequences."""
@@ -253,7 +255,7 @@ class CavemanApp(App[int]):
     def action_help(self) -> None:
         """Open help."""
         if not isinstance(self.screen, HelpScreen):
-            self.push_screen(HelpScreen())
+            self.push_screen(HelpScreen(contexts_at(self.screen)))
 
     def action_store(self) -> None:
         """Open the store."""
@@ -508,9 +510,11 @@ def _leaving_on_signals(app: CavemanApp) -> Iterator[None]:
     numbers = [number for name in ("SIGHUP", "SIGTERM") if (number := getattr(signal, name, None)) is not None]
 
     def leave(number: int) -> None:
+        # Where the terminal is gone, putting it back may never come to an end, nor let the loop go on.
+        last_resort = threading.Timer(_LEAVING_SECONDS, os._exit, (128 + number,))
+        last_resort.daemon = True
+        last_resort.start()
         app.exit(return_code=128 + number)
-        # Where the terminal is gone, putting it back may never come to an end.
-        loop.call_later(_LEAVING_SECONDS, os._exit, 128 + number)
 
     with contextlib.suppress(NotImplementedError):
         for number in numbers:

@@ -11,7 +11,8 @@ _SIGNS = (
     ("✓", "done"),
     ("●", "running"),
     ("✗", "refused by the provider, broken off or not forwarded"),
-    ("!", "done, with a warning or a broken marker rule"),
+    ("!", "done, with a warning or a broken marker rule; between two catalogs: may break a caller"),
+    ("x", "a tool that new conversations leave out of shrinking"),
     ("-", "cancelled by the client; in texts: dropped"),
     ("~ + =", "changed, added, as it came"),
     ("h m", "a cache marker of one hour, of five minutes, in prefix order: hhh>hhm"),
@@ -21,8 +22,13 @@ _SIGNS = (
 _NAME_WIDTH = 16
 
 
-def help_lines(width: int, *, url: str, places: tuple[tuple[str, str], ...], policies: str, table: Sequence[Key]) -> list[Line]:
-    """Everything, for a width. `places` are names and paths; `policies` says what is on; `table` holds the keys as they are now."""
+def help_lines(
+    width: int, *, url: str, places: tuple[tuple[str, str], ...], policies: str, table: Sequence[Key], here: Sequence[str] = ()
+) -> list[Line]:
+    """Everything, for a width. `places` are names and paths; `policies` says what is on; `table` holds the keys as they are now.
+
+    `here` are the contexts of what had the focus, from the widget outwards: their keys come first.
+    """
     lines: list[Line] = [
         *_text(
             "caveman-tui runs a local proxy between your coding agent and its model, and shows each request as it passes: which "
@@ -30,6 +36,7 @@ def help_lines(width: int, *, url: str, places: tuple[tuple[str, str], ...], pol
             "screen does can hurt a request.",
             width,
         ),
+        *(part for context in here for part in (BLANK, *_keys(context, table, width, here=True))),
         BLANK,
         line("WHAT IS ON", Role.HEADING),
         *_text(policies, width),
@@ -56,15 +63,21 @@ def help_lines(width: int, *, url: str, places: tuple[tuple[str, str], ...], pol
         )
     ]
     for context in keys.TITLES:
-        lines += [BLANK, line(f"KEYS: {keys.TITLES[context].upper()}", Role.HEADING)]
-        for key in keys.keys_of(table, context):
-            names = " ".join(keys.shown(name) for name in key.keys.split(","))
-            *above, last = _pair(names, key.tooltip, width)
-            if columns_of(plain(last)) + len(key.id) + 2 <= width:
-                last = (*last, Span(f"  {key.id}", Role.MUTED))
-            lines += [*above, last]
+        if context not in here:
+            lines += [BLANK, *_keys(context, table, width)]
     lines += [BLANK, line("KEYS OF YOUR OWN", Role.HEADING)]
     lines += _text('Under [keys] in config.toml, with the names that stand behind the keys here: "traffic.pause" = "P,f5".', width)
+    return lines
+
+
+def _keys(context: str, table: Sequence[Key], width: int, *, here: bool = False) -> list[Line]:
+    lines = [line(f"{'KEYS HERE' if here else 'KEYS'}: {keys.TITLES[context].upper()}", Role.HEADING)]
+    for key in keys.keys_of(table, context):
+        names = " ".join(keys.shown(name) for name in key.keys.split(","))
+        *above, last = _pair(names, key.tooltip, width)
+        if columns_of(plain(last)) + len(key.id) + 2 <= width:
+            last = (*last, Span(f"  {key.id}", Role.MUTED))
+        lines += [*above, last]
     return lines
 
 

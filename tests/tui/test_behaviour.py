@@ -17,8 +17,9 @@ from textual.worker import WorkerFailed
 from caveman_tui import places
 from caveman_tui.ccr import Recovered, Store
 from caveman_tui.core.policy import Level, LoopTtlMode, ShrinkMode
+from caveman_tui.core.usage import Usage
 from caveman_tui.protocol.control import Problem
-from caveman_tui.protocol.events import AnyEvent, ExchangeFinished, ExchangeStarted, Settings, Warned
+from caveman_tui.protocol.events import AnyEvent, ExchangeFinished, ExchangeRewritten, ExchangeStarted, ExchangeUsage, Settings, Warned
 from caveman_tui.traffic.feed import Link
 from caveman_tui.traffic.lines import plain
 from caveman_tui.traffic.source import Refused
@@ -34,6 +35,7 @@ from caveman_tui.tui.widgets.info_line import InfoLine
 from caveman_tui.tui.widgets.line_view import LineView
 from tests.tui.conftest import settle
 from tests.tui.fake_source import RESPONSE, FakeSource
+from tests.tui.session import NOW, message, other_summary, system
 
 MakeApp = Callable[..., CavemanApp]
 
@@ -85,7 +87,8 @@ async def test_sizes_change_as_they_will(source: FakeSource, make_app: MakeApp) 
 
 
 @pytest.mark.parametrize(
-    "keys", [[], ["enter"], ["2"], ["3"], ["5"], ["6"], ["7"], ["o"], ["question_mark"], ["ctrl+q"], ["F"], ["slash", "x"]]
+    "keys",
+    [[], ["enter"], ["2"], ["3"], ["5"], ["6"], ["7"], ["o"], ["C"], ["K", "d"], ["question_mark"], ["ctrl+q"], ["F"], ["slash", "x"]],
 )
 async def test_with_ascii_nothing_else_is_drawn(source: FakeSource, make_app: MakeApp, keys: list[str]) -> None:
     app = make_app(source, ascii_only=True)
@@ -163,6 +166,40 @@ async def test_a_warning_is_told_once_and_stays_on_its_row(source: FakeSource, m
         await settle(pilot)
         assert "Warning: store-locked [b]Locked[/b]. Sent as it came. Wait." in notices(app)
         assert app.traffic_log.exchanges["5f0c-25"].warnings == ("store-locked",)
+
+
+async def test_the_cache_and_tools_screens_follow_what_arrives(source: FakeSource, make_app: MakeApp) -> None:
+    source.listing = source.listing[:2]
+    app = make_app(source)
+    async with app.run_test(size=(100, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("C")
+        await settle(pilot)
+        assert "No conversation has used a cache yet" in drawn(app)
+        source.send(
+            ExchangeStarted(id="n", at=NOW - 60, method="POST", path="/", dialect="anthropic-messages", conversation="fresh", model="m"),
+            ExchangeRewritten(id="n", markers_after=(system(1), message(2, 0, "5m")), tools=(other_summary(),)),
+            ExchangeUsage(id="n", usage=Usage(input_tokens=1, cache_read_tokens=0, cache_write_tokens=9_000, cache_write_1h_tokens=4_000)),
+        )
+        await settle(pilot)
+        assert "4:00 left" in drawn(app) and "59:00 left" in drawn(app) and "4,000 tokens" in drawn(app)
+        await pilot.press("escape", "K")
+        await settle(pilot)
+        assert "1 catalog " in drawn(app) and "View" in drawn(app)
+
+
+async def test_a_worker_that_is_gone_costs_the_tools_screen_no_more_than_its_text(source: FakeSource, make_app: MakeApp) -> None:
+    app = make_app(source)
+    async with app.run_test(size=(100, 24)) as pilot:
+        await settle(pilot)
+        source.break_off("It ended.")
+        await settle(pilot)
+        await pilot.press("K")
+        await settle(pilot)
+        assert "It ended." in drawn(app) and "pinned" not in drawn(app)
+        await pilot.press("d")
+        await settle(pilot)
+        assert "Not compared It ended." in notices(app) and app.is_running
 
 
 class Stubborn(FakeSource):
@@ -470,3 +507,17 @@ async def test_a_low_screen_shows_every_answer_of_a_dialog(source: FakeSource, m
         text = drawn(app)
         for key in app.key_table:
             assert key.context != context or key.action == "default" or key.description in text, key.id
+
+
+async def test_help_begins_with_the_keys_of_what_had_the_focus(source: FakeSource, make_app: MakeApp) -> None:
+    app = make_app(source)
+    async with app.run_test(size=(100, 24)) as pilot:
+        await settle(pilot)
+        for keys, first in ((["o"], "KEYS HERE: STORE, ON THE LIST"), (["escape", "escape", "up", "3"], "KEYS HERE: BODIES")):
+            for key in (*keys, "question_mark"):
+                await pilot.press(key)
+                await settle(pilot)
+            document = app.screen.query_one("#help-text", LineView).document
+            rows = [plain(document.row(index)) for index in range(document.lay_out(98))]
+            assert next(row for row in rows if row.startswith("KEYS")) == first
+            assert len([row for row in rows if row.startswith("KEYS") and first.partition(": ")[2] == row.partition(": ")[2]]) == 1

@@ -1,5 +1,6 @@
 """Help: one page to scroll and search."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from textual.binding import BindingType
@@ -21,6 +22,11 @@ class HelpScreen(BaseScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings("help")]
     KEY_CONTEXT = "help"
 
+    def __init__(self, here: Sequence[str] = ()) -> None:
+        """`here` are the contexts of what had the focus."""
+        super().__init__()
+        self._here = tuple(context for context in here if context not in ("app", "tabs", "list", "text"))
+
     def content(self) -> list[Any]:
         """Title and text."""
         return [InfoLine(id="help-title"), LineView(id="help-text")]
@@ -33,8 +39,8 @@ class HelpScreen(BaseScreen):
             f"Loop TTL: {settings.loop_ttl.value}. Tool shrinking: {settings.shrink.value}, level {settings.level.value}. "
             "Changes hold for new conversations; running ones keep what they began with, so that their cached prefix stays valid."
         )
-        url, places, table = status_line.base_url(log), self.caveman.places(), self.caveman.key_table
+        url, places, table, here = status_line.base_url(log), self.caveman.places(), self.caveman.key_table, self._here
         self.query_one("#help-title", InfoLine).show([Part(0, (Span("caveman-tui", Role.STRONG), Span("  help", Role.MUTED)))])
         text = self.query_one("#help-text", LineView)
-        text.show(BuiltDocument(lambda width: help_lines(width, url=url, places=places, policies=policies, table=table)))
+        text.show(BuiltDocument(lambda width: help_lines(width, url=url, places=places, policies=policies, table=table, here=here)))
         text.focus()

@@ -399,7 +399,9 @@ class TrafficScreen(BaseScreen):
             ]
         if app.link is Link.CONNECTING:
             return [BLANK, line("Connecting to the worker …", Role.MUTED)]
-        return _first_run(status_line.connect_line(app.traffic_log), status_line.base_url(app.traffic_log), width)
+        settings = app.traffic_log.settings
+        on = f"Loop TTL: {settings.loop_ttl.value} (t changes it). Tool shrinking: {settings.shrink.value} (s changes it)."
+        return _first_run(status_line.connect_line(app.traffic_log), status_line.base_url(app.traffic_log), on, width)
 
 
 def _cleared(count: int, width: int) -> list[Line]:
@@ -408,7 +410,7 @@ def _cleared(count: int, width: int) -> list[Line]:
     return [BLANK, *(line(part) for part in wrap(says, width)), BLANK, undo]
 
 
-def _first_run(export: str, url: str, width: int) -> list[Line]:
+def _first_run(export: str, url: str, on: str, width: int) -> list[Line]:
     def text(words: str) -> list[Line]:
         return [line(part, Role.MUTED) for part in wrap(words, width)]
 
@@ -429,6 +431,8 @@ def _first_run(export: str, url: str, width: int) -> list[Line]:
         BLANK,
         line(f"{indent}caveman-tui exec -- claude", Role.ACCENT),
         line(f"{indent}codex -c openai_base_url='\"{url}/v1\"'", Role.ACCENT),
+        BLANK,
+        *text(f"{on} Of a conversation nothing is written to disk but originals that were replaced; ? says where they lie."),
         BLANK,
         *text("Just looking? 'caveman-tui demo' plays a whole session without network or key."),
     ]
