@@ -16,8 +16,8 @@ import click
 from caveman_tui import places
 from caveman_tui.cli._worker_options import WorkerOptions
 from caveman_tui.protocol.control import Status
-from caveman_tui.protocol.discovery import WorkerRecord, is_alive, live_workers, records
-from caveman_tui.traffic.source import SourceError
+from caveman_tui.protocol.discovery import WorkerRecord, accepts, is_alive, live_workers, records
+from caveman_tui.traffic.source import SourceError, WorkerGone
 
 if TYPE_CHECKING:
     from caveman_tui.traffic.control import WorkerClient
@@ -27,6 +27,8 @@ T = TypeVar("T")
 _START_SECONDS = 20.0
 _LOOK_SECONDS = 0.03
 _APPEARING_SECONDS = 1.0
+ANSWER_SECONDS = 5.0
+"""A worker says what it is in milliseconds; one that is silent for so long hangs."""
 _LOG_LIMIT_BYTES = 1024 * 1024
 
 
@@ -87,12 +89,11 @@ def the_worker(port: int | None, preferred: int) -> WorkerRecord:
 def port_is_taken(port: int, host: str = "127.0.0.1") -> bool:
     """Whether any program accepts connections on the port."""
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.settimeout(1.0)
-        return bool(port) and probe.connect_ex((host, port)) == 0
+        return bool(port) and accepts(probe, (host, port))
 
 
-def ask(where: Path | WorkerRecord, question: Callable[["WorkerClient"], Awaitable[T]]) -> T:
-    """One question to the worker of this socket or record, and its answer.
+def ask(where: Path | WorkerRecord, question: Callable[["WorkerClient"], Awaitable[T]], *, seconds: float | None = None) -> T:
+    """One question to the worker of this socket or record, and its answer; within `seconds`, where given.
 
     Raises traffic.source.SourceError. Not to be called on an event loop.
     """
@@ -101,7 +102,11 @@ def ask(where: Path | WorkerRecord, question: Callable[["WorkerClient"], Awaitab
 
     async def ask() -> T:
         async with WorkerClient(where) as client:
-            return await question(client)
+            try:
+                async with asyncio.timeout(seconds):
+                    return await question(client)
+            except TimeoutError as error:
+                raise WorkerGone(f"The worker at {client.place} does not answer.") from error
 
     return asyncio.run(ask())
 
@@ -109,7 +114,7 @@ def ask(where: Path | WorkerRecord, question: Callable[["WorkerClient"], Awaitab
 def ask_status(record: WorkerRecord) -> Status:
     """What the worker says of itself. Raises WorkerProblem. Not to be called on an event loop."""
     try:
-        return ask(record, lambda client: client.status())
+        return ask(record, lambda client: client.status(), seconds=ANSWER_SECONDS)
     except SourceError as error:
         raise WorkerProblem(str(error)) from error
 

@@ -19,6 +19,7 @@ from caveman_tui.cli._client_wiring import client_command, client_environment, c
 from caveman_tui.cli._input import note
 from caveman_tui.cli._worker_options import WorkerOptions, worker_options
 from caveman_tui.cli._workers import (
+    ANSWER_SECONDS,
     PortTaken,
     StartedWorker,
     WorkerProblem,
@@ -64,7 +65,7 @@ def exec_command(command: tuple[str, ...], options: WorkerOptions) -> None:
     finally:
         if own:
             with contextlib.suppress(SourceError):
-                ask(record, lambda worker: worker.stop())
+                ask(record, lambda worker: worker.stop(), seconds=ANSWER_SECONDS)
     _leave_like(code)
 
 
@@ -87,6 +88,10 @@ def _worker_for(options: WorkerOptions) -> tuple[WorkerRecord, bool]:
         return start_worker(options.with_flags(port=0)).record, True
     if isinstance(worker, StartedWorker):
         return worker.record, port == 0
+    try:
+        ask_status(worker)
+    except WorkerProblem as hangs:
+        raise WorkerProblem(f"{hangs} Requests would wait for it: end it with 'caveman-tui stop --port {worker.port}'.") from hangs
     if options.says_something:
         note(f"caveman-tui exec: a worker already runs on port {port} and keeps the settings it was started with.")
     return worker, False

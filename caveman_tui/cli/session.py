@@ -18,6 +18,7 @@ from caveman_tui.cli._guardian import Guardian
 from caveman_tui.cli._input import note
 from caveman_tui.cli._worker_options import WorkerOptions, worker_options
 from caveman_tui.cli._workers import (
+    ANSWER_SECONDS,
     PortTaken,
     StartedWorker,
     WorkerProblem,
@@ -103,7 +104,7 @@ def stop_command(port: int | None) -> None:
     """End the running worker, once its running exchanges have ended."""
     record = the_worker(port, _config().port)
     try:
-        ask(record, lambda client: client.stop())
+        ask(record, lambda client: client.stop(), seconds=ANSWER_SECONDS)
     except SourceError:
         note(f"caveman-tui stop: the worker does not answer; process {record.pid} gets a signal instead.")
         with contextlib.suppress(ProcessLookupError):

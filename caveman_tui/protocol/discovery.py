@@ -123,11 +123,21 @@ def _accepts(record: WorkerRecord) -> bool:
         return False
     address = record.socket or ("127.0.0.1", record.control_port)
     with socket.socket(family, socket.SOCK_STREAM) as probe:
-        probe.settimeout(_CONNECT_SECONDS)
-        try:
-            probe.connect(address)
-        except OSError:
-            return False
+        return accepts(probe, address)
+
+
+def accepts(probe: socket.socket, address: str | tuple[str, int]) -> bool:
+    """Whether something listens at `address`, asked with a new socket of its family.
+
+    One whose queue is full listens, too: so does a process that hangs or was suspended, once enough have asked whether it is there.
+    """
+    probe.settimeout(_CONNECT_SECONDS)
+    try:
+        probe.connect(address)
+    except (BlockingIOError, TimeoutError):
+        return True
+    except OSError:
+        return False
     return True
 
 

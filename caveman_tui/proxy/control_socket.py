@@ -7,6 +7,7 @@ import stat
 from pathlib import Path
 
 from caveman_tui.places import private_dir
+from caveman_tui.protocol.discovery import accepts
 
 
 def has_unix_sockets() -> bool:
@@ -60,9 +61,4 @@ def _remove_dead(path: Path) -> None:
 
 def _listens(path: Path) -> bool:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        probe.settimeout(1.0)
-        try:
-            probe.connect(str(path))
-        except OSError:
-            return False
-    return True
+        return accepts(probe, str(path))

@@ -1,18 +1,23 @@
-"""Commands that start at the same moment, on one port."""
+"""Commands that start at the same moment, and workers that hang."""
 
 import asyncio
 import socket
+import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+from click.testing import CliRunner
 
-from caveman_tui.cli import _workers, session
+from caveman_tui import places
+from caveman_tui.cli import _workers, client, main, session
 from caveman_tui.cli._worker_options import WorkerOptions
 from caveman_tui.cli._workers import PortTaken, StartedWorker, WorkerProblem, find_or_start_worker
 from caveman_tui.config import Flags, WorkerConfig
-from caveman_tui.protocol.discovery import WorkerRecord
+from caveman_tui.protocol.discovery import WorkerRecord, read_record, write_record
 
 
 def _record(port: int) -> WorkerRecord:
@@ -87,3 +92,39 @@ def test_a_process_that_serves_hands_its_threads_over_soon(monkeypatch: pytest.M
     finally:
         sys.setswitchinterval(before)
     assert given == [pytest.approx(0.0005)]
+
+
+IGNORES_SIGTERM = "import signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('ready', flush=True); time.sleep(600)"
+
+
+@pytest.fixture
+def hanging(cli: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[WorkerRecord]:
+    """A worker whose process is there and whose sockets listen, and that never answers or ends."""
+    monkeypatch.setattr(_workers, "ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(client, "ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(session, "ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(session, "_STOP_SECONDS", 0.5)
+    path = places.runtime_dir() / "hanging.sock"
+    process = subprocess.Popen([sys.executable, "-c", IGNORES_SIGTERM], stdout=subprocess.PIPE)
+    with process, socket.socket(socket.AF_UNIX) as control, socket.create_server(("127.0.0.1", 0)) as proxy:
+        assert process.stdout is not None and process.stdout.readline()
+        control.bind(str(path))
+        control.listen(1)
+        record = msgspec.structs.replace(_record(proxy.getsockname()[1]), pid=process.pid, socket=str(path))
+        write_record(places.state_dir(), record)
+        yield record
+        process.kill()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no Unix sockets")
+def test_a_worker_that_hangs_is_never_said_to_have_ended(hanging: WorkerRecord) -> None:
+    result = CliRunner().invoke(main, ["stop", "--port", str(hanging.port)])
+    assert result.exit_code == 1 and f"kill -9 {hanging.pid}" in result.output
+    assert read_record(places.state_dir(), hanging.port) == hanging
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no Unix sockets")
+def test_no_client_is_started_in_front_of_a_worker_that_hangs(hanging: WorkerRecord) -> None:
+    result = CliRunner().invoke(main, ["exec", "--port", str(hanging.port), "--", sys.executable, "-c", "print('ran')"])
+    assert result.exit_code == 1 and f"caveman-tui stop --port {hanging.port}" in result.output
+    assert "ran" not in result.output

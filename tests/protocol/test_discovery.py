@@ -1,3 +1,4 @@
+import contextlib
 import os
 import socket
 import stat
@@ -11,6 +12,7 @@ import pytest
 
 from caveman_tui.protocol.discovery import (
     WorkerRecord,
+    accepts,
     is_alive,
     live_workers,
     process_exists,
@@ -92,3 +94,16 @@ def test_processes(dead_pid: int) -> None:
 def test_the_url_is_one_a_client_can_use() -> None:
     assert _record(8788).url == "http://127.0.0.1:8788"
     assert _record(8788, host="::1").url == "http://[::1]:8788"
+
+
+@pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="there are no Unix sockets")
+def test_a_socket_whose_queue_is_full_is_no_dead_one(tmp_path: Path) -> None:
+    path = str(tmp_path / "s")
+    with socket.socket(socket.AF_UNIX) as listener, contextlib.ExitStack() as asked:
+        listener.bind(path)
+        listener.listen(1)
+        for _ in range(5):
+            probe = asked.enter_context(socket.socket(socket.AF_UNIX))
+            assert accepts(probe, path)
+    with socket.socket(socket.AF_UNIX) as probe:
+        assert not accepts(probe, path)
