@@ -3,6 +3,11 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How fast the machine is decides no test: no limit on an example's time, nor on that of making examples.
+settings.register_profile("any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any-machine")
 
 _SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

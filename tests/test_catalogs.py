@@ -134,7 +134,7 @@ class TestShrink:
         assert not path.exists()
 
     @given(st.binary(max_size=200))
-    @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
     def test_any_bytes_pass(self, path: Path, data: bytes) -> None:
         assert shrink(data, store=path).output == data
 

@@ -50,7 +50,7 @@ def ticking(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_module, "_now", lambda: next(times))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=60, deadline=None)
 @given(original=st.binary(max_size=5000))
 def test_what_was_put_comes_back_byte_for_byte(store: Store, original: bytes) -> None:
     handle = put(store, original)

@@ -27,7 +27,7 @@ def run(*arguments: str) -> Result:
 
 
 @given(original=st.binary(max_size=300))
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_exact_bytes_on_standard_output(original: bytes) -> None:
     result = run(put(original))
     assert (result.exit_code, result.stdout_bytes, result.stderr) == (0, original, "")
