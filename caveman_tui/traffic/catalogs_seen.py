@@ -119,10 +119,10 @@ def row_line(seen: CatalogSeen, width: int, zone: tzinfo | None, *, marked: bool
     return tuple(spans)
 
 
-def status_parts(catalogs: Sequence[CatalogSeen], current: CatalogSeen | None, pins: Sequence[Conversation]) -> list[Part]:
-    """How many there are, and what the current one's conversation is pinned to."""
+def status_parts(catalogs: Sequence[CatalogSeen], current: CatalogSeen | None, pins: Sequence[Conversation] | None) -> list[Part]:
+    """How many there are, and what the current one's conversation is pinned to; `pins` is None where that is not known."""
     parts = [Part(0, (Span(format.plural(len(catalogs), "catalog"), Role.STRONG),))]
-    if current is not None:
+    if current is not None and pins is not None:
         parts.append(Part(1, (Span(f"{name(current.last)} ", Role.MUTED), Span(pinned_to(current.last.conversation, pins)))))
     parts.append(Part(2, (Span(f"tokens {Label.INFERRED.value}", Role.MUTED),)))
     return parts

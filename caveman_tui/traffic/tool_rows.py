@@ -134,7 +134,8 @@ def tool_text(row: ToolRow, level: Level, width: int, excluded: frozenset[str] =
         lines.append(line("Excluded here: it went out as it came.", Role.MUTED))
     if tool.name in excluded and not tool.excluded:
         words = "Excluded for new conversations: they send it as it comes. This one keeps what it began with."
-        lines += [(Span("x ", Role.WARN), Span(part)) for part in wrap(words, width - 2)]
+        first, *rest = wrap(words, max(10, width - 2))
+        lines += [(Span("x ", Role.WARN), Span(first)), *(line("  " + part) for part in rest)]
     elif tool.excluded and tool.name not in excluded:
         lines += [line(part, Role.MUTED) for part in wrap("No longer excluded; new conversations shrink it again.", width)]
     descriptions = explain_tool(_shrunk(tool), level)

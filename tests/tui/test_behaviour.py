@@ -33,6 +33,7 @@ from caveman_tui.tui.widgets.exchange_list import ExchangeList
 from caveman_tui.tui.widgets.exchange_pane import ExchangePane
 from caveman_tui.tui.widgets.info_line import InfoLine
 from caveman_tui.tui.widgets.line_view import LineView
+from caveman_tui.tui.widgets.tools_view import ToolList
 from tests.tui.conftest import settle
 from tests.tui.fake_source import RESPONSE, FakeSource
 from tests.tui.session import NOW, message, other_summary, system
@@ -185,7 +186,8 @@ async def test_the_cache_and_tools_screens_follow_what_arrives(source: FakeSourc
         assert "4:00 left" in drawn(app) and "59:00 left" in drawn(app) and "4,000 tokens" in drawn(app)
         await pilot.press("escape", "K")
         await settle(pilot)
-        assert "1 catalog " in drawn(app) and "View" in drawn(app)
+        assert app.screen.query_one("#tools-status", InfoLine).text.startswith("1 catalog   fresh not pinned")
+        assert "View" in {row.tool.name for row in app.screen.query_one(ToolList).rows}
 
 
 async def test_a_worker_that_is_gone_costs_the_tools_screen_no_more_than_its_text(source: FakeSource, make_app: MakeApp) -> None:

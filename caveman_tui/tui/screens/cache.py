@@ -9,7 +9,7 @@ from textual.containers import Container
 from caveman_tui.protocol.exchanges import Exchange
 from caveman_tui.traffic import cache_rows, filter
 from caveman_tui.traffic.cache_state import CacheBook, CacheState
-from caveman_tui.traffic.lines import BLANK, BuiltDocument, Line, Role, line, wrap
+from caveman_tui.traffic.lines import BLANK, BuiltDocument, Line, Role, Span, line, wrap
 from caveman_tui.traffic.log import Changes
 from caveman_tui.traffic.view import ViewChange
 from caveman_tui.tui import keys
@@ -62,7 +62,6 @@ class CacheList(RowList):
 class CacheScreen(BaseScreen):
     """List and detail; both count down."""
 
-    CSS_PATH = "cache.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings("cache")]
     KEY_CONTEXT = "cache"
 
@@ -191,4 +190,6 @@ def _empty(width: int) -> list[Line]:
         line("No conversation has used a cache yet.", Role.STRONG),
         BLANK,
         *(line(part, Role.MUTED) for part in wrap(words, width)),
+        BLANK,
+        (Span("?", Role.ACCENT), Span(" has the line that connects a client", Role.MUTED)),
     ]

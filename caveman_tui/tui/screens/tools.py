@@ -14,7 +14,7 @@ from caveman_tui.protocol.control import CatalogDetail, Conversation
 from caveman_tui.protocol.exchanges import Exchange
 from caveman_tui.traffic import catalogs_seen
 from caveman_tui.traffic.catalogs_seen import CatalogBook, CatalogSeen, Key, document
-from caveman_tui.traffic.lines import BLANK, BuiltDocument, Line, Role, line, wrap
+from caveman_tui.traffic.lines import BLANK, BuiltDocument, Line, Role, Span, line, wrap
 from caveman_tui.traffic.log import Changes
 from caveman_tui.traffic.source import SourceError
 from caveman_tui.traffic.view import ViewChange
@@ -74,14 +74,13 @@ class CatalogList(RowList):
 class ToolsScreen(BaseScreen):
     """Catalogs above, the tools of the one under the cursor below."""
 
-    CSS_PATH = "tools.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings("catalog")]
     KEY_CONTEXT = "catalog"
 
     def __init__(self) -> None:
         super().__init__()
         self._book = CatalogBook()
-        self._pins: tuple[Conversation, ...] = ()
+        self._pins: tuple[Conversation, ...] | None = None
         self._details: dict[tuple[str, Level], CatalogDetail] = {}
         self._shown: Key | None = None
 
@@ -217,7 +216,7 @@ class ToolsScreen(BaseScreen):
             self._pins = (await self.caveman.source.conversations()).conversations
         except SourceError:
             # The status line of the list says that the worker is gone; here it only means that pins are not known.
-            self._pins = ()
+            self._pins = None
         self._show_status()
 
     @work(group="catalog", exclusive=True, exit_on_error=False)
@@ -285,4 +284,6 @@ def _empty(width: int) -> list[Line]:
         line("No request with tools has come yet.", Role.STRONG),
         BLANK,
         *(line(part, Role.MUTED) for part in wrap(words, width)),
+        BLANK,
+        (Span("s", Role.ACCENT), Span(" steps through off, measure and apply", Role.MUTED)),
     ]
