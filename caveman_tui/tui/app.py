@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import ClassVar
 
 import textual
@@ -77,7 +77,8 @@ class CavemanApp(App[int]):
     """Follows a source of traffic. Its result is the exit code."""
 
     TITLE = "caveman-tui"
-    CSS_PATH = "app.tcss"
+    # All at once: a screen that brought its own would have everything styled anew when it is first opened.
+    CSS_PATH: ClassVar[list[str | PurePath]] = ["app.tcss", *sorted(Path(__file__).parent.glob("screens/*.tcss"))]
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings("app")]
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {KeyCommands}
     KEY_CONTEXT = "app"

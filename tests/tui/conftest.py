@@ -157,6 +157,7 @@ def snap(snapshot: SnapshotAssertion, make_app: Callable[..., CavemanApp]) -> It
                 await settle(pilot)
 
         drawn = take_svg_screenshot(make_app(source, **options), terminal_size=size, run_before=prepare)
+        assert "screen&#160;failed" not in drawn, "the picture shows a fault of the screen's own"
         return bool(pictures(name=f"{name}_{size[0]}x{size[1]}") == drawn)
 
     yield compare

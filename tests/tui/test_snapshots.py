@@ -1,6 +1,7 @@
 """Pictures of every screen and state. `pytest tests/tui --snapshot-update` draws them anew; look at them before you commit."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -10,7 +11,7 @@ from caveman_tui.ccr import open_store
 from caveman_tui.protocol.events import ExchangeStarted
 from tests.tui.conftest import SIZES, Snap
 from tests.tui.fake_source import FakeSource
-from tests.tui.session import other_summary, story, story_of_catalogs, story_of_misses
+from tests.tui.session import TOOLS_AFTER, other_summary, story, story_of_catalogs, story_of_misses
 
 Size = tuple[int, int]
 sizes = pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
@@ -257,3 +258,53 @@ def test_palette(snap: Snap, source: FakeSource, size: Size) -> None:
 
 def test_setting_changed(snap: Snap, source: FakeSource) -> None:
     assert snap("setting-changed", source, (120, 36), ["s"])
+
+
+@sizes
+def test_traffic_by_conversations(snap: Snap, source: FakeSource, size: Size) -> None:
+    assert snap("traffic-grouped", source, size, ["z", "g", "space", "j", "j", "m"])
+
+
+@pytest.mark.parametrize("size", SIZES[1:], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_traffic_paused_with_marks(snap: Snap, source: FakeSource, size: Size) -> None:
+    async def more(pilot: Pilot[int]) -> None:
+        source.send(*(ExchangeStarted(at=1_773_479_700.0 + n, id=f"new-{n}", method="POST", path="/v1/messages") for n in range(3)))
+
+    assert snap("traffic-paused", source, size, ["k", "m", "k", "m", "p"], before=more)
+
+
+def test_traffic_cleared(snap: Snap, source: FakeSource) -> None:
+    assert snap("traffic-cleared", source, (80, 24), ["x"])
+
+
+def test_traffic_body_filter(snap: Snap, source: FakeSource) -> None:
+    assert snap("traffic-filter-body", source, (80, 24), ["slash", *"model:opus body:parser"])
+
+
+@sizes
+def test_edits(snap: Snap, source: FakeSource, size: Size) -> None:
+    assert snap("exchange-edits", source, size, ["up", "8"])
+
+
+def test_folded_body(snap: Snap, source: FakeSource) -> None:
+    assert snap("exchange-folded", source, (80, 24), ["up", "3", "minus", "minus", "minus"])
+
+
+def test_response_as_events(snap: Snap, source: FakeSource) -> None:
+    assert snap("exchange-events", source, (80, 24), ["up", "5", "v"])
+
+
+@pytest.mark.parametrize("size", SIZES[1:], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_export_dialog(snap: Snap, source: FakeSource, size: Size) -> None:
+    assert snap("export", source, size, ["e"])
+
+
+@sizes
+def test_store_difference(snap: Snap, steady_store: FakeSource, size: Size, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("caveman_tui.tui.screens.store.shrink_catalog", lambda *_, **__: SimpleNamespace(after=TOOLS_AFTER))
+    assert snap("store-diff", steady_store, size, ["o", "d"])
+
+
+@pytest.mark.parametrize("size", SIZES[1:], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_delete_dialog(snap: Snap, steady_store: FakeSource, size: Size) -> None:
+    assert snap("store-delete", steady_store, size, ["o", "D", *"del"])

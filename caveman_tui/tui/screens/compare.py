@@ -60,7 +60,6 @@ class CompareList(RowList):
 class CompareScreen(BaseScreen):
     """List of tools, and the one under the cursor in full."""
 
-    CSS_PATH = "compare.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings("compare")]
     KEY_CONTEXT = "compare"
 

@@ -24,7 +24,6 @@ _SHORT_BELOW = 60
 class Dialog(ModalScreen[Answer | None], Generic[Answer]):
     """Base of the dialogs. `enter` gives the default answer, which is marked."""
 
-    CSS_PATH = "dialog.tcss"
     AUTO_FOCUS = None
     KEY_CONTEXT = ""
 

@@ -16,7 +16,6 @@ from caveman_tui.tui.widgets.exchange_pane import ExchangePane, Tab
 class ExchangeScreen(BaseScreen):
     """The exchange in tabs; next and previous follow the list's order and filter."""
 
-    CSS_PATH = "exchange.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings("exchange"), *keys.bindings("tabs")]
     KEY_CONTEXT = "exchange tabs"
 

@@ -37,5 +37,5 @@ class ExportDialog(Dialog[tuple[FormatName, bool]]):
         bodies = "requests and responses too" if self._with_bodies else "without requests and responses"
         return (
             f"{self._what}, {bodies} (a curl command has its request anyway).",
-            "Keys are taken out. Prompts and code stay what they are: look before you share it.",
+            "Credentials are taken out. Prompts and code stay what they are: look before you share it.",
         )

@@ -18,7 +18,6 @@ from caveman_tui.tui.widgets.line_view import LineView
 class HelpScreen(BaseScreen):
     """What it does, where data lies, how to connect, every key."""
 
-    CSS_PATH = "help.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings("help")]
     KEY_CONTEXT = "help"
 

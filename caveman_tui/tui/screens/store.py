@@ -79,7 +79,6 @@ class StoreList(RowList):
 class StoreScreen(BaseScreen):
     """List and preview of what the store holds."""
 
-    CSS_PATH = "store.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings("store")]
     KEY_CONTEXT = "store"
 

@@ -40,7 +40,6 @@ _HITS_SECONDS = 0.1
 class TrafficScreen(BaseScreen):
     """The list of exchanges."""
 
-    CSS_PATH = "traffic.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings("traffic"), *keys.bindings("tabs")]
     KEY_CONTEXT = "traffic tabs"
 
