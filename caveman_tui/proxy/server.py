@@ -43,7 +43,8 @@ class ProxyServer:
             max_line_size=HEADER_LIMIT,
             max_field_size=HEADER_LIMIT,
             max_headers=HEADER_COUNT,
-            shutdown_timeout=self._stop_seconds,
+            # aiohttp waits so long twice: for the handler, and again after it broke off the request's body.
+            shutdown_timeout=self._stop_seconds / 2,
         )
         await self._runner.setup()
         await web.SockSite(self._runner, listener, backlog=_BACKLOG).start()

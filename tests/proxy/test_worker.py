@@ -112,6 +112,30 @@ async def test_running_exchanges_get_time_to_end(start_bench: StartBench) -> Non
     assert bench.exchange.state == "done"
 
 
+async def test_all_waiting_for_a_running_exchange_is_the_time_that_was_given(
+    start_bench: StartBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = await start_bench(stop_seconds=0.25)
+    waited: list[float] = []
+
+    def timeout(seconds: float) -> asyncio.Timeout:
+        waited.append(seconds)
+        return asyncio.timeout(seconds)
+
+    async def answer(exchange: Exchange) -> None:
+        await exchange.begin_stream()
+        await exchange.closed_by_peer()
+
+    bench.provider.answer = answer
+    client = await bench.connect()
+    await client.send(f"POST {MESSAGES} HTTP/1.1", "Content-Type: application/json", body=b"{}")
+    await client.head()
+    monkeypatch.setattr("aiohttp.web_protocol.ceil_timeout", timeout)
+    await bench.worker.stop()
+    assert sum(waited) == 0.25
+    assert bench.exchange.state == "broken"
+
+
 async def test_exchanges_that_take_longer_are_broken_off(start_bench: StartBench) -> None:
     bench = await start_bench(stop_seconds=0.05)
 
