@@ -116,6 +116,10 @@ RULES = (
         r"\bof (?:outstanding|superior|unrivalled|highest|exceptional) quality\b",
         r"^(?!.*\bwhen\b).*\b(?:incredibly|extremely|amazingly|remarkably|tremendously)"
         r" (?:useful|helpful|powerful|fast|easy|simple|valuable)\b",
+        r"\b(?:easy|fast|simple|quick|efficient|comprehensive) and"
+        r" (?:easy|fast|simple|quick|intuitive|reliable|efficient|effective|detailed)\b",
+        r"\b(?:better|smarter|informed) decisions\b|\b(?:has|have|got) you covered\b|^say goodbye to\b|^happy \w+ing\b",
+        r"\b(?:designed|built|made) with [\w ]{2,30} in mind\b",
         r"^enjoy\b|\bheart and soul\b|\bstudies (?:have shown|show)\b|\bdelight (?:your|our)\b",
     ),
     _rule(
@@ -157,11 +161,12 @@ RULES = (
         "reference",
         "points to a document for further reading",
         _STATES_A_VALUE | {Signal.CHAIN},
+        _START + r"(?:docs|documentation|api reference|homepage|website|source(?: code)?)\s*:\s*https?://\S+$",
         _NO_TOOL + _START + rf"(?:please )?(?:see|visit|read|check(?: out)?|refer to|consult)\b.{{0,40}}{_DOCUMENT}.{{0,80}}"
-        r"\b(?:to learn more|for (?:more|further|additional|full)?\s?(?:information|details?|reading))\b",
+        r"\b(?:to learn more|for (?:(?:more|further|additional|full) )?(?:information|details?|reading))\b",
         _NO_TOOL
         + _START
-        + rf"(?:to learn more|learn more|for (?:more|further|additional|full) (?:information|details?))\b.{{0,80}}{_DOCUMENT}",
+        + rf"(?:to learn more|learn more|for (?:(?:more|further|additional|full) )?(?:information|details?))\b.{{0,80}}{_DOCUMENT}",
     ),
     _rule(
         "implementation",

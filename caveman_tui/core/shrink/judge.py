@@ -110,7 +110,7 @@ class Judge:
                 piece.keep(sign.value, f"shows signs of {sign.value}")
 
     def _dropped(self, piece: Piece, block: Block, text: str, signals: frozenset[Signal]) -> bool:
-        """Drop a full sentence or a line if it is filler, or if nothing in it bears on choosing or calling; return whether it was."""
+        """Drop a full sentence or a line that is filler or says only what the lead and the schema say; return whether it was."""
         prose = _is_prose(piece, block, text)
         rule = self._filler(block, text)
         if prose and not signals & _OUTWEIGH_RESTATED and self._known.holds_all_of(text):

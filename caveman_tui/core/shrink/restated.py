@@ -9,6 +9,8 @@ _DEFAULT = re.compile(r"^(?:…\s*)?(?:the )?default(?:s)?(?: value)?(?: is| to|
 _FIELD = re.compile(r"^[*`\"'@$-]*\s*([\w.\-]+)[`\"'*]*\s*(?:\([^()]*\))?\s*[:：]\s*(.*)$", re.DOTALL)
 _STEM_WORD = re.compile(r"[a-z]+|\d+|[^\x00-\x7f]")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_ENDINGS = ("ing", "ed", "es", "s", "e")
+_SHORTEST_STEM = 3
 _SAME = {"identifier": "id", "url": "uri"}
 _TAKES = frozenset({"accept", "tak"})
 
@@ -72,7 +74,9 @@ def _alike(stems: set[str]) -> set[str]:
 
 
 def _stem(word: str) -> str:
-    return word[:-1] if len(word) > 3 and word[-1] in "se" and word[-2] != "s" else word
+    if word.endswith("ss"):
+        return word
+    return next((word[: -len(end)] for end in _ENDINGS if word.endswith(end) and len(word) - len(end) >= _SHORTEST_STEM), word)
 
 
 _GENERIC = frozenset(_stem(word) for word in GENERIC)

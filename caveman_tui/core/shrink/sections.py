@@ -23,6 +23,7 @@ _SECTIONS = re.compile(
         (?:expected\ |the\ |tool\ )?(?:returns?|responses?|results?)
             (?:\ (?:values?|format|type|shape|structure|schema|fields|objects?|includes?|contains?|data))*
         |(?:the\ |tool\ )?outputs?(?:\ (?:structure|schema|shape|fields|includes?|contains?))?
+        |(?:example|sample)\ (?:responses?|outputs?|results?|returns?)
         |(?:response|return)s?\ (?:format|value|structure|schema|shape|field)s?\ .{0,30}
         |返回(?:值|结果|格式|内容|数据|字段|说明)*|输出(?:结果|内容|说明)*|响应(?:格式)?
         |반환(?:\ ?값)?|출력|戻り値|返り値|出力

@@ -112,8 +112,8 @@ WORDS_OF: dict[Signal, frozenset[str]] = {
         erase erases erased destroy destroys irreversible irreversibly permanent permanently undone undo revert reverts
         reverted reboot reboots restart restarts restarting reset resets charge charged billed cost costs fee fees paid
         payment modify modifies modified clears cleared subsequent persist persists persisted persistent affect affects
-        immediately asynchronously notified notifies mails mailed emails emailed cancels canceled cancelled locks locked
-        unlocks wipe wipes wiped refund refunds refunded charges truncate truncates truncated caches cached anew live
+        immediately asynchronously notified notifies mailed emailed cancels canceled cancelled locked unlocks wipe wipes wiped
+        refunded truncate truncates truncated cached anew
         globally stored saved manual manually irrevocably warning dangerous danger caution careful carefully
         """
     ),
@@ -234,7 +234,7 @@ PAIRS_OF: dict[Signal, frozenset[tuple[str, str]]] = {
     ),
     Signal.CHAIN: _pairs(
         """
-        for use, you pass, to pass, needed by, expected by, needed for, used by
+        for use, you pass, to pass, needed by, expected by, needed for
         """
     ),
 }
@@ -280,6 +280,7 @@ GENERIC = _words(
     """
     a an the this that of to for in on at by from with and or as is are be it its you your which use used using
     string integer int number boolean bool value name id identifier optional specific given provided particular new
+    allow allows let lets enable enables help helps provide provides easily quickly comprehensive detailed
     existing tool function method operation command will can also optionally then user based simply existing
     """
 )
