@@ -61,7 +61,8 @@ def _change(change: SchemaChange, width: int) -> list[Line]:
 
 
 def _paragraph(mark: str, text: str, role: Role, width: int) -> list[Line]:
-    return [(Span(mark, role), Span(part, role)) for part in wrap(text, max(10, width - len(mark)))]
+    first, *rest = wrap(text, max(10, width - len(mark)))
+    return [(Span(mark, role), Span(first, role)), *((Span(" " * len(mark)), Span(part, role)) for part in rest)]
 
 
 def _verdict(breaking: int) -> Role:

@@ -32,6 +32,19 @@ from caveman_tui.tui.widgets.row_list import RowList
 SIDE_BY_SIDE_FROM = 140
 _FILTER = "filter"
 _INDENTED_FROM = 60
+_ON_ROWS = frozenset(
+    {
+        "list.open",
+        "traffic.conversation",
+        "traffic.export",
+        "traffic.filter",
+        "traffic.follow",
+        "traffic.group",
+        "traffic.mark",
+        "traffic.pause",
+    }
+)
+"""Keys that the footer leaves out where there is no row."""
 _BODIES = "body search"
 _HITS_SECONDS = 0.1
 """How often what a search found is drawn."""
@@ -110,7 +123,7 @@ class TrafficScreen(BaseScreen):
             return bool(view.filter) or view.cleared > 0
         if key.id in ("traffic.fold", "traffic.fold-all"):
             return view.outline is not None
-        if key.id in ("list.open", "traffic.conversation", "traffic.follow", "traffic.filter"):
+        if key.id in _ON_ROWS:
             return bool(self.caveman.traffic_view.rows) or (key.id == "traffic.filter" and bool(self.caveman.traffic_view.filter))
         return key.context != "tabs"
 
