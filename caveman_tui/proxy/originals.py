@@ -103,7 +103,7 @@ class Originals:
             self._store = None
 
     def _put(self, handle: str, original: bytes) -> bool:
-        """Runs in a thread. Returns whether something was written."""
+        """Runs in a thread. Returns whether the store is worth another look."""
         try:
             return self._put_into(self._opened(), handle, original)
         except StoreMissing:
@@ -119,7 +119,8 @@ class Originals:
                     return False
             except HandleUnknown:
                 pass
-        store.put(original, content_type=TOOLSCHEMA, compressor=COMPRESSOR, tokens_before=0, tokens_after=0)
+        if not _held(store, handle, original):
+            store.put(original, content_type=TOOLSCHEMA, compressor=COMPRESSOR, tokens_before=0, tokens_after=0)
         stats = store.stats()
         self._status = StoreStatus(
             path=stats.path, originals=stats.originals, payload_bytes=stats.payload_bytes, budget_bytes=stats.budget_bytes
@@ -158,6 +159,18 @@ class Originals:
         if what != self._problem:
             self._problem = what
             self._emit(StoreChanged(problem=what))
+
+
+def _held(store: Store, handle: str, original: bytes) -> bool:
+    """Whether an earlier process has put the original.
+
+    Reading waits for no writer and needs no space: so a conversation goes on with the bytes it had when its worker is started
+    again beside a store that is locked, or on a disk that is full.
+    """
+    try:
+        return store.get(handle).original == original
+    except StoreError:
+        return False
 
 
 def _trouble(error: BaseException) -> Trouble:

@@ -1,7 +1,9 @@
 """Requests that are edited: what goes out, what is stored first, and what is tried when the provider refuses."""
 
 import asyncio
+import contextlib
 import gzip
+import sqlite3
 import threading
 import zlib
 from pathlib import Path
@@ -414,3 +416,15 @@ async def test_after_a_refusal_the_prefix_is_that_of_what_was_accepted(applying:
     applying.provider.answer = _refusing(TOOLS_ERROR)
     assert (await applying.post(MESSAGES, request(text))).status == 200
     await applying.until(lambda: applying.exchange.prefix == prefix_digests(request(text)))
+
+
+async def test_an_original_of_an_earlier_worker_is_enough_while_the_store_is_locked(applying: Bench) -> None:
+    path = Path(applying.worker.status().store.path)
+    with open_store(path) as store:
+        store.put(TOOLS, content_type="toolschema", compressor="earlier", tokens_before=0, tokens_after=0)
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        await applying.post(MESSAGES, request())
+    assert applying.provider.seen[0].body == edited()
+    (tools,) = (await applying.ended()).tools
+    assert (tools.handle, applying.warnings) == (HANDLE, [])
