@@ -178,6 +178,9 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         self.post_message(self.Searched(self, f"{self._matches.index(row) + 1} of {len(self._matches)} lines with {self.needle}"))
 
     def _lay_out(self) -> None:
+        # Without a place there is no width to wrap for: wrapped for one column, a dialog begins as a column of letters.
+        if not self.scrollable_content_region.width:
+            return
         width = self.text_width
         if width == self._laid_out_for:
             return
