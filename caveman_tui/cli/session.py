@@ -138,10 +138,7 @@ async def _serve(config: WorkerConfig) -> int:
     # A thread that shrinks a catalog in Python would otherwise keep the streams waiting for 5 ms at each of their steps.
     sys.setswitchinterval(_SWITCH_SECONDS)
     worker = Worker(config)
-    try:
-        await worker.start()
-    except StartProblem as problem:
-        raise WorkerProblem(await asyncio.to_thread(_why_not_started, problem.code, str(problem), config.port)) from problem
+    # Before the start: whoever finds the record may send a signal at once.
     ended_by: list[int] = []
 
     def end(number: int) -> None:
@@ -156,6 +153,10 @@ async def _serve(config: WorkerConfig) -> int:
             loop.add_signal_handler(number, end, number)
         except NotImplementedError:
             signal.signal(number, lambda received, _: loop.call_soon_threadsafe(end, received))
+    try:
+        await worker.start()
+    except StartProblem as problem:
+        raise WorkerProblem(await asyncio.to_thread(_why_not_started, problem.code, str(problem), config.port)) from problem
     url = f"http://127.0.0.1:{worker.port}"
     note(f"caveman-tui listens on {url} (process {os.getpid()}). Connect a client with:")
     note(f"  export ANTHROPIC_BASE_URL={url} ENABLE_TOOL_SEARCH=true")

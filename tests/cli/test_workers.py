@@ -1,6 +1,7 @@
 """Commands that start at the same moment, and workers that hang."""
 
 import asyncio
+import signal
 import socket
 import subprocess
 import sys
@@ -128,3 +129,27 @@ def test_no_client_is_started_in_front_of_a_worker_that_hangs(hanging: WorkerRec
     result = CliRunner().invoke(main, ["exec", "--port", str(hanging.port), "--", sys.executable, "-c", "print('ran')"])
     assert result.exit_code == 1 and f"caveman-tui stop --port {hanging.port}" in result.output
     assert "ran" not in result.output
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals there are no loop's")
+def test_a_worker_that_can_be_found_already_ends_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    from caveman_tui.proxy import worker
+
+    handlers: list[object] = []
+
+    class Started(Exception):
+        pass
+
+    class Starting(worker.Worker):
+        async def start(self) -> None:
+            handlers.append(signal.getsignal(signal.SIGTERM))
+            raise Started
+
+    before = sys.getswitchinterval()
+    monkeypatch.setattr(worker, "Worker", Starting)
+    try:
+        with pytest.raises(Started):
+            asyncio.run(session._serve(WorkerConfig()))
+    finally:
+        sys.setswitchinterval(before)
+    assert handlers != [signal.SIG_DFL]
