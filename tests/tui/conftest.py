@@ -71,10 +71,14 @@ def decided(tool: ShrunkTool, level: Level) -> tuple[ShrunkDescription, ...]:
     for sentence in before.replace(". ", ".\n").split("\n"):
         end = min(len(before), start + len(sentence) + 1)
         kept = sentence in after
-        why = "says what the tool does or bounds an argument" if kept else "praise; nothing in it bears on a call"
-        units.append(Unit(start=start, end=end, kept=kept, kind="bound" if kept else "marketing", why=why))
+        kind, why = ("bound", "says what the tool does or bounds an argument") if kept else _why_dropped(sentence)
+        units.append(Unit(start=start, end=end, kept=kept, kind=kind, why=why))
         start = end
     return (ShrunkDescription(pointer="/description", before=before, after=after, units=tuple(units)),)
+
+
+def _why_dropped(sentence: str) -> tuple[str, str]:
+    return ("return-shape", "shows what comes back") if "result" in sentence else ("marketing", "praise")
 
 
 @pytest.fixture
