@@ -122,3 +122,8 @@ def _click_options() -> list[Callable[..., Any]]:
 
 def _choice(values: Iterable[StrEnum]) -> click.Choice[str]:
     return click.Choice([str(value) for value in values])
+
+
+def own_config() -> Config:
+    """The config file of this person; all defaults where there is none. Raises as `WorkerOptions.config`."""
+    return WorkerOptions(config_path=places.config_file()).config()

@@ -1,7 +1,6 @@
 """`demo`: the whole product on a replayed agent session."""
 
 import asyncio
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,6 +11,8 @@ import click
 import msgspec
 
 from caveman_tui.cli._input import note
+from caveman_tui.cli._screen import check_keys, open_screen, require_terminal, screen_options
+from caveman_tui.cli._worker_options import own_config
 from caveman_tui.core.policy import Level
 from caveman_tui.protocol.discovery import WorkerRecord
 
@@ -24,7 +25,10 @@ _END_SECONDS = 15.0
 @click.option("--speed", type=click.FloatRange(0.05, 100), default=1.0, show_default=True, help="How fast the screen's session runs.")
 @click.option("--level", type=click.Choice([level.value for level in Level]), default=Level.STANDARD.value, show_default=True)
 @click.option("--store", type=click.Path(dir_okay=False, path_type=Path), metavar="PATH", help="Recovery store, else a temporary one.")
-def demo_command(headless: bool, as_json: bool, speed: float, level: str, store: Path | None) -> None:
+@screen_options
+def demo_command(
+    headless: bool, as_json: bool, speed: float, level: str, store: Path | None, ascii_only: bool, no_mouse: bool, light: bool
+) -> None:
     """Show everything on a replayed agent session: no network, no key.
 
     A scripted agent speaks through a real worker to a stand-in for the provider, which streams like the real one, enforces its marker
@@ -36,12 +40,11 @@ def demo_command(headless: bool, as_json: bool, speed: float, level: str, store:
     where = store.absolute() if store else None
     if headless or as_json:
         raise SystemExit(asyncio.run(_headless(Level(level), where, as_json)))
-    if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("TERM") == "dumb":
-        raise click.ClickException("There is no terminal to draw on. 'caveman-tui demo --headless' needs none.")
-    from caveman_tui.tui.app import run_screen
-
+    require_terminal("'caveman-tui demo --headless' needs none.")
+    config = own_config()
+    check_keys(config)
     with _played(speed, level, where) as record:
-        code = run_screen(Path(record.socket) if record.socket else None, record, worker_ends=True)
+        code = open_screen(record, config, ascii_only=ascii_only, no_mouse=no_mouse, light=light, worker_ends=True)
     raise SystemExit(code)
 
 

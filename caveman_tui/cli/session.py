@@ -7,16 +7,15 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import click
 
 from caveman_tui import places
 from caveman_tui.cli._guardian import Guardian
 from caveman_tui.cli._input import note
-from caveman_tui.cli._worker_options import WorkerOptions, worker_options
+from caveman_tui.cli._screen import check_keys, open_screen, require_terminal, screen_options
+from caveman_tui.cli._worker_options import WorkerOptions, own_config, worker_options
 from caveman_tui.cli._workers import (
     ANSWER_SECONDS,
     PortTaken,
@@ -29,7 +28,7 @@ from caveman_tui.cli._workers import (
     start_worker,
     the_worker,
 )
-from caveman_tui.config import Config, WorkerConfig
+from caveman_tui.config import WorkerConfig
 from caveman_tui.protocol.discovery import WorkerRecord, clear, is_alive, read_record
 from caveman_tui.traffic.source import SourceError
 
@@ -37,26 +36,16 @@ _STOP_SECONDS = 20.0
 _SWITCH_SECONDS = 0.0005
 
 
-def _screen_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    for option in (
-        click.option("--light", is_flag=True, help="Light colours, for a terminal with a light background."),
-        click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal, which then selects text with it."),
-        click.option("--ascii", "ascii_only", is_flag=True, help="Draw with ASCII signs only."),
-    ):
-        command = option(command)
-    return command
-
-
 @click.command("run")
 @worker_options
-@_screen_options
+@screen_options
 def run_command(options: WorkerOptions, ascii_only: bool, no_mouse: bool, light: bool) -> None:
     """Start the worker and open the screen on it; the default.
 
     The worker is a process of its own and outlives the screen. One that already runs on the port is used as it is.
     """
-    _require_terminal()
-    _check_keys(options.config())
+    require_terminal()
+    check_keys(options.config())
     worker = find_or_start_worker(options)
     if isinstance(worker, StartedWorker):
         record, process = worker.record, worker.process
@@ -64,7 +53,7 @@ def run_command(options: WorkerOptions, ascii_only: bool, no_mouse: bool, light:
         record, process = worker, None
         _tell_about_running(record, options)
     with Guardian(record, process, lambda dead: start_worker(_like(dead, options))):
-        code = _open_screen(record, options.config(), ascii_only=ascii_only, no_mouse=no_mouse, light=light)
+        code = open_screen(record, options.config(), ascii_only=ascii_only, no_mouse=no_mouse, light=light)
     raise SystemExit(code)
 
 
@@ -81,12 +70,12 @@ def serve_command(options: WorkerOptions) -> None:
 @click.command("attach")
 @click.argument("socket", required=False, type=click.Path(path_type=Path))
 @click.option("--port", type=click.IntRange(1, 65535), metavar="PORT", help="Port of the worker, where several run.")
-@_screen_options
+@screen_options
 def attach_command(socket: Path | None, port: int | None, ascii_only: bool, no_mouse: bool, light: bool) -> None:
     """Open a screen on a running worker, found by itself or by its control SOCKET."""
-    _require_terminal()
-    config = _config()
-    _check_keys(config)
+    require_terminal()
+    config = own_config()
+    check_keys(config)
     where: Path | WorkerRecord
     if socket is None:
         where = the_worker(port, config.port)
@@ -95,14 +84,14 @@ def attach_command(socket: Path | None, port: int | None, ascii_only: bool, no_m
         where = socket.absolute()
     else:
         raise WorkerProblem(f"There is no socket {socket}. Without a name, 'caveman-tui attach' looks for the worker itself.")
-    raise SystemExit(_open_screen(where, config, ascii_only=ascii_only, no_mouse=no_mouse, light=light))
+    raise SystemExit(open_screen(where, config, ascii_only=ascii_only, no_mouse=no_mouse, light=light))
 
 
 @click.command("stop")
 @click.option("--port", type=click.IntRange(1, 65535), metavar="PORT", help="Port of the worker, where several run.")
 def stop_command(port: int | None) -> None:
     """End the running worker, once its running exchanges have ended."""
-    record = the_worker(port, _config().port)
+    record = the_worker(port, own_config().port)
     try:
         ask(record, lambda client: client.stop(), seconds=ANSWER_SECONDS)
     except SourceError:
@@ -198,37 +187,6 @@ def _leave_at_once(port: int, number: int) -> None:
     os._exit(128 + number)
 
 
-def _require_terminal() -> None:
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise WorkerProblem("There is no terminal to draw on. 'caveman-tui serve' runs the worker without a screen.")
-    if os.environ.get("TERM") == "dumb":
-        raise WorkerProblem("This terminal (TERM=dumb) can't show the screen. 'caveman-tui serve' runs the worker without one.")
-
-
-def _open_screen(where: Path | WorkerRecord, config: Config, *, ascii_only: bool, no_mouse: bool, light: bool) -> int:
-    from caveman_tui.tui.app import run_screen
-
-    socket, record = (where, None) if isinstance(where, Path) else (Path(where.socket) if where.socket else None, where)
-    return run_screen(
-        socket,
-        record,
-        ascii_only=ascii_only or config.ascii,
-        mouse=config.mouse and not no_mouse,
-        light=light or config.theme == "light",
-        keymap=config.keys,
-    )
-
-
-def _check_keys(config: Config) -> None:
-    """Before anything is started: keys of the config file that can't be are an error that says which and why."""
-    from caveman_tui.tui.keymap import KeysRefused, remapped
-
-    try:
-        remapped(config.keys)
-    except KeysRefused as refused:
-        raise click.UsageError(f"{places.config_file()}: keys: {refused}") from refused
-
-
 def _tell_about_running(record: WorkerRecord, options: WorkerOptions) -> None:
     note(f"A worker of yours already runs on port {record.port} (process {record.pid}); this screen joins it.")
     if options.says_something:
@@ -239,10 +197,6 @@ def _tell_about_running(record: WorkerRecord, options: WorkerOptions) -> None:
 def _tell_about_screens(record: WorkerRecord) -> None:
     if followers := ask_status(record).followers:
         note(f"{followers} other screen{'s show' if followers > 1 else ' shows'} it too; both see the same and may change its settings.")
-
-
-def _config() -> Config:
-    return WorkerOptions(config_path=places.config_file()).config()
 
 
 def _wait_until_gone(record: WorkerRecord) -> bool:

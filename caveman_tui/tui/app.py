@@ -20,6 +20,7 @@ from textual.app import App
 from textual.binding import BindingType
 from textual.command import Provider
 from textual.message import Message
+from textual.notifications import SeverityLevel
 from textual.worker import Worker
 
 from caveman_tui import places
@@ -164,6 +165,22 @@ class CavemanApp(App[int]):
             return
         if event.pane.is_attached:
             event.pane.supply(event.tab, exchange.id, content)
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
+        """As in Textual, but what only informs takes the place of what informed before: a row of keys must not cover the list."""
+        if severity == "information":
+            for shown in list(self._notifications):
+                if shown.severity == "information":
+                    self._unnotify(shown, refresh=False)
+        super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
 
     def send_to_clipboard(self, text: str) -> None:
         """Send `text` to the terminal's clipboard, or write it to a file where it is too large for that."""

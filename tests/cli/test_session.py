@@ -146,7 +146,7 @@ def test_without_a_terminal_one_line_says_so_and_nothing_is_started(cli: Any, co
 
 
 def test_attach_says_what_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(session, "_require_terminal", lambda: None)
+    monkeypatch.setattr(session, "require_terminal", lambda: None)
     nothing = CliRunner().invoke(main, ["attach"])
     assert nothing.exit_code == 1 and "No worker runs" in nothing.output
     no_socket = CliRunner().invoke(main, ["attach", str(tmp_path / "absent.sock")])
@@ -179,8 +179,8 @@ def test_under_run_a_killed_worker_comes_back_on_its_port_and_outlives_the_scree
         seen.append(wait_for(successor, "a successor"))
         return 5
 
-    monkeypatch.setattr(session, "_require_terminal", lambda: None)
-    monkeypatch.setattr(session, "_open_screen", screen)
+    monkeypatch.setattr(session, "require_terminal", lambda: None)
+    monkeypatch.setattr(session, "open_screen", screen)
     ended = CliRunner().invoke(main, ["--port", "0", "--upstream-anthropic", provider.url, "--shrink", "apply"])
     assert ended.exit_code == 5, ended.output
     first, second = seen
@@ -203,8 +203,8 @@ def test_a_worker_that_is_stopped_under_run_stays_ended(cli: Any, wait_for: Any,
         assert read_record(places.state_dir(), record.port) is None
         return 0
 
-    monkeypatch.setattr(session, "_require_terminal", lambda: None)
-    monkeypatch.setattr(session, "_open_screen", screen)
+    monkeypatch.setattr(session, "require_terminal", lambda: None)
+    monkeypatch.setattr(session, "open_screen", screen)
     assert CliRunner().invoke(main, ["run", "--port", "0"]).exit_code == 0
 
 
@@ -220,8 +220,8 @@ def test_run_joins_a_worker_that_runs_already_and_guards_it(cli: Any, wait_for: 
         seen.append(found)
         return 0
 
-    monkeypatch.setattr(session, "_require_terminal", lambda: None)
-    monkeypatch.setattr(session, "_open_screen", screen)
+    monkeypatch.setattr(session, "require_terminal", lambda: None)
+    monkeypatch.setattr(session, "open_screen", screen)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("subprocess.Popen.__del__", lambda self: None)
         ended = CliRunner().invoke(main, ["--port", str(running.port), "--shrink", "apply"])
@@ -238,7 +238,7 @@ def _other(record: WorkerRecord) -> WorkerRecord | None:
 
 
 def test_run_says_when_another_program_has_the_port(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "_require_terminal", lambda: None)
+    monkeypatch.setattr(session, "require_terminal", lambda: None)
     with socket.create_server(("127.0.0.1", 0)) as other:
         ended = CliRunner().invoke(main, ["--port", str(other.getsockname()[1])])
     assert ended.exit_code == 1
@@ -246,7 +246,7 @@ def test_run_says_when_another_program_has_the_port(monkeypatch: pytest.MonkeyPa
 
 
 def test_run_shows_why_a_worker_did_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "_require_terminal", lambda: None)
+    monkeypatch.setattr(session, "require_terminal", lambda: None)
     port = _free_port()
     ended = CliRunner().invoke(main, ["--port", str(port), "--upstream-anthropic", f"http://127.0.0.1:{port}"])
     assert ended.exit_code == 1
@@ -265,7 +265,7 @@ def test_a_terminal_that_cannot_show_it_is_named(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("sys.stdin", Terminal())
     monkeypatch.setattr("sys.stdout", Terminal())
     with pytest.raises(session.WorkerProblem, match="TERM=dumb"):
-        session._require_terminal()
+        session.require_terminal()
 
 
 def test_screen_options_come_from_the_flags_and_the_config_file(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,14 +273,22 @@ def test_screen_options_come_from_the_flags_and_the_config_file(cli: Any, monkey
     keymaps: list[dict[str, str]] = []
 
     def screen(
-        socket: Path | None, record: WorkerRecord | None, *, ascii_only: bool, mouse: bool, light: bool, keymap: dict[str, str]
+        socket: Path | None,
+        record: WorkerRecord | None,
+        *,
+        ascii_only: bool,
+        mouse: bool,
+        light: bool,
+        keymap: dict[str, str],
+        worker_ends: bool,
     ) -> int:
+        assert not worker_ends
         asked.append((socket, record, ascii_only, mouse, light))
         keymaps.append(keymap)
         return 0
 
     monkeypatch.setattr("caveman_tui.tui.app.run_screen", screen)
-    monkeypatch.setattr(session, "_require_terminal", lambda: None)
+    monkeypatch.setattr(session, "require_terminal", lambda: None)
     _, record = cli.serve("--port", "0")
     path = Path(record.socket)
     places.config_file().write_text('theme = "light"\nmouse = false\n[keys]\n"traffic.pause" = "P"\n')
@@ -300,7 +308,7 @@ def test_screen_options_come_from_the_flags_and_the_config_file(cli: Any, monkey
 
 
 def test_keys_that_cannot_be_are_said_before_anything_starts(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "_require_terminal", lambda: None)
+    monkeypatch.setattr(session, "require_terminal", lambda: None)
     monkeypatch.setattr(session, "find_or_start_worker", lambda _: pytest.fail("a worker was started"))
     places.config_file().write_text('[keys]\n"traffic.pauze" = "P"\n')
     for arguments in ([], ["attach"]):

@@ -39,13 +39,13 @@ def test_a_second_screen_hears_of_the_first(cli: Any, monkeypatch: pytest.Monkey
             follower.connect(record.socket)
             follower.sendall(b"GET /v1/events HTTP/1.1\r\nHost: w\r\n\r\n")
             assert follower.recv(12) == b"HTTP/1.1 200"
-            monkeypatch.setattr(session, "_open_screen", second)
+            monkeypatch.setattr(session, "open_screen", second)
             outputs.append(CliRunner().invoke(main, ["attach", "--port", str(record.port)]).output)
             outputs.append(CliRunner().invoke(main, ["run", "--port", str(record.port)]).output)
         return 0
 
-    monkeypatch.setattr(session, "_require_terminal", lambda: None)
-    monkeypatch.setattr(session, "_open_screen", first)
+    monkeypatch.setattr(session, "require_terminal", lambda: None)
+    monkeypatch.setattr(session, "open_screen", first)
     alone = CliRunner().invoke(main, ["attach", "--port", str(record.port)])
     assert alone.exit_code == 0 and "other screen" not in alone.output
     assert len(outputs) == 2

@@ -73,6 +73,17 @@ async def test_a_worker_that_comes_back_is_followed_again(source: FakeSource, ma
         assert app.traffic_view.rows[-1].id == "fresh"
 
 
+async def test_what_informs_replaces_what_informed_and_leaves_errors(source: FakeSource, make_app: MakeApp) -> None:
+    app = make_app(source)
+    async with app.run_test(size=(100, 24)) as pilot:
+        await settle(pilot)
+        app.notify("went wrong", severity="error")
+        for key in ("s", "t", "s"):
+            await pilot.press(key)
+            await settle(pilot)
+        assert [notice.severity for notice in app._notifications] == ["error", "information"]
+
+
 async def test_sizes_change_as_they_will(source: FakeSource, make_app: MakeApp) -> None:
     app = make_app(source)
     async with app.run_test(size=(120, 36)) as pilot:
@@ -415,12 +426,14 @@ async def test_session_objects_of_other_tools_are_shown_recovered_and_left_alone
     app = make_app(source)
     async with app.run_test(size=(120, 36)) as pilot:
         await settle(pilot)
+        said = []
         for key in ("o", "G", "r", "D", "v"):
             await pilot.press(key)
             await settle(pilot)
+            said.append(notices(app))
         assert "command · bash" in drawn(app) and "a session object of another tool" in drawn(app)
         assert (places.recovered_dir() / f"{handle}.json").read_bytes() == data
-        assert "delete it with the tool that wrote it" in notices(app) and "All 3 can be recovered" in notices(app)
+        assert "delete it with the tool that wrote it" in said[3] and "All 3 can be recovered" in said[4]
 
 
 async def test_a_check_of_all_hashes_can_be_given_up(source: FakeSource, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
