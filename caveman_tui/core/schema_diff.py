@@ -25,7 +25,7 @@ class SchemaChange(msgspec.Struct, frozen=True, kw_only=True):
     `alternatives-changed`, `default-changed`, `description-changed`, `annotation-changed`."""
     breaking: bool
     before: str = ""
-    """JSON text or prose as it was."""
+    """JSON text or prose as it was; of an enum the values that only the old one has."""
     after: str = ""
 
 
@@ -179,7 +179,8 @@ def _values(before: dict[str, Any], after: dict[str, Any], where: str) -> Iterat
     old, new = _value_set(before.get("enum")), _value_set(after.get("enum"))
     if old != new:
         refused = new is not None and (old is None or not old <= new)
-        yield _change(where, "enum-narrowed" if refused else "enum-widened", refused, before.get("enum"), after.get("enum"))
+        gone, come = _only_in_first(before.get("enum"), after.get("enum")), _only_in_first(after.get("enum"), before.get("enum"))
+        yield _change(where, "enum-narrowed" if refused else "enum-widened", refused, gone, come)
     if not _same(before.get("const"), after.get("const")):
         yield _change(where, "const-changed", "const" in after, before.get("const"), after.get("const"))
     if ("default" in before) != ("default" in after) or not _same(before.get("default"), after.get("default")):
@@ -268,6 +269,12 @@ def _required(schema: dict[str, Any]) -> set[str]:
 
 def _value_set(values: Any) -> frozenset[str] | None:
     return frozenset(json_text(item) for item in values) if isinstance(values, list) else None
+
+
+def _only_in_first(values: Any, others: Any) -> list[Any] | None:
+    """The values of an enum that the other one does not have; None where there are none."""
+    other = _value_set(others) or frozenset()
+    return [value for value in values if json_text(value) not in other] or None if isinstance(values, list) else None
 
 
 def _same(left: Any, right: Any) -> bool:

@@ -29,7 +29,7 @@ def test_what_a_person_reads(two: tuple[str, str]) -> None:
     assert result.exit_code == 0
     assert "- gone  removed  ! breaks callers" in result.output
     assert "+ fresh  added" in result.output
-    assert '! kind  enum narrowed  ["a","b"] -> ["a"]' in result.output
+    assert '! kind  enum narrowed  ["b"] -> nothing' in result.output
     assert "4 tools: 1 added, 1 removed, 1 changed, 1 same; 2 tools with breaking changes" in result.output
     assert "\x1b" not in result.output
 

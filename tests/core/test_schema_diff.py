@@ -139,3 +139,9 @@ def test_references_in_a_circle_end() -> None:
 def test_names_that_no_property_has_are_compared_too() -> None:
     assert only({"required": ["a"]}, {}).kind == "no-longer-required"
     assert only({}, {"required": ["a"]}).breaking
+
+
+def test_of_an_enum_only_what_differs_is_told() -> None:
+    change = only({"enum": ["a", "b", 1]}, {"enum": ["a", "c", 1.0]})
+    assert (change.kind, change.before, change.after) == ("enum-narrowed", '["b",1]', '["c",1.0]')
+    assert only({}, {"enum": ["a"]}).after == '["a"]'
