@@ -37,9 +37,9 @@ class DiffReport(msgspec.Struct, frozen=True, kw_only=True):
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 @click.option("--fail-on", type=click.Choice(["breaking"]), help="Exit with 1 where a valid call may now be refused.")
 def diff_command(before: str, after: str | None, level: str, as_json: bool, fail_on: str | None) -> None:
-    """Compare two tool catalogs of any shape: tools added, removed and changed.
+    """Compare two tool catalogs: what changed, what breaks.
 
-    A change after which a call that was valid may be refused is marked '!' and called breaking: a tool or parameter removed, a
+    They may be of any shape. A change after which a call that was valid may be refused is marked '!' and called breaking: a tool or parameter removed, a
     parameter newly required, an enum narrowed, a type changed, a bound tightened. With one file it is compared with its own shrunk
     form at --level. '-' reads standard input.
     """

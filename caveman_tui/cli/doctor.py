@@ -30,9 +30,9 @@ class DoctorReport(msgspec.Struct, frozen=True, kw_only=True):
 @worker_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 def doctor_command(options: WorkerOptions, as_json: bool) -> None:
-    """Say what is wrong and how to fix it: port, upstreams, store, terminal, clients, proxies.
+    """Say what is wrong and how to fix it.
 
-    Exit code 1 where something can't work. Changes nothing, and sends each provider one request without a key.
+    Looks at port, upstreams, store, terminal, clients and proxies. Exit code 1 where something can't work. Changes nothing, and sends each provider one request without a key.
     """
     findings = tuple(_examine(options))
     failed = any(finding.state == "failure" for finding in findings)

@@ -72,7 +72,10 @@ def serve_command(options: WorkerOptions) -> None:
 @click.option("--port", type=click.IntRange(1, 65535), metavar="PORT", help="Port of the worker, where several run.")
 @screen_options
 def attach_command(socket: Path | None, port: int | None, ascii_only: bool, no_mouse: bool, light: bool) -> None:
-    """Open a screen on a running worker, found by itself or by its control SOCKET."""
+    """Open a screen on a running worker.
+
+    The worker is found by itself, or by its control SOCKET.
+    """
     require_terminal()
     config = own_config()
     check_keys(config)
@@ -90,7 +93,7 @@ def attach_command(socket: Path | None, port: int | None, ascii_only: bool, no_m
 @click.command("stop")
 @click.option("--port", type=click.IntRange(1, 65535), metavar="PORT", help="Port of the worker, where several run.")
 def stop_command(port: int | None) -> None:
-    """End the running worker, once its running exchanges have ended."""
+    """End the worker, once its exchanges have ended."""
     record = the_worker(port, own_config().port)
     try:
         ask(record, lambda client: client.stop(), seconds=ANSWER_SECONDS)
