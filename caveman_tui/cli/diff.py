@@ -39,7 +39,9 @@ class DiffReport(msgspec.Struct, frozen=True, kw_only=True):
 def diff_command(before: str, after: str | None, level: str, as_json: bool, fail_on: str | None) -> None:
     """Compare two tool catalogs: what changed, what breaks.
 
-    They may be of any shape. A change after which a call that was valid may be refused is marked '!' and called breaking: a tool or parameter removed, a
+    They may be of any shape.
+
+    A change after which a call that was valid may be refused is marked '!' and called breaking: a tool or parameter removed, a
     parameter newly required, an enum narrowed, a type changed, a bound tightened. With one file it is compared with its own shrunk
     form at --level. '-' reads standard input.
     """

@@ -32,7 +32,9 @@ class DoctorReport(msgspec.Struct, frozen=True, kw_only=True):
 def doctor_command(options: WorkerOptions, as_json: bool) -> None:
     """Say what is wrong and how to fix it.
 
-    Looks at port, upstreams, store, terminal, clients and proxies. Exit code 1 where something can't work. Changes nothing, and sends each provider one request without a key.
+    Looks at port, upstreams, store, terminal, clients and proxies.
+
+    Exit code 1 where something can't work. Changes nothing, and sends each provider one request without a key.
     """
     findings = tuple(_examine(options))
     failed = any(finding.state == "failure" for finding in findings)

@@ -46,7 +46,9 @@ def recover_command(handle: str, output: str | None, force: bool, tool: str | No
 def ccr_command() -> None:
     """Look into the recovery store.
 
-    It holds the exact originals of what was shrunk. All Caveman tools of this machine share one store. An original stays until a person deletes it.
+    It holds the exact originals of what was shrunk.
+
+    All Caveman tools of this machine share one store. An original stays until a person deletes it.
     """
 
 
