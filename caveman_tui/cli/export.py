@@ -47,7 +47,9 @@ def export_command(
     socket: Path | None,
     port: int | None,
 ) -> None:
-    """Write exchanges that the worker has in memory to a file: all, or those that every condition leaves.
+    """Write exchanges that the worker has in memory to a file.
+
+    All of them, or those that every condition leaves.
 
     The file is new, readable by you alone, and its path goes to standard output. Headers lose their credentials, whatever looks like
     an API key becomes [redacted], and curl commands name shell variables instead. Anything else in prompts and code stays as it is, so
