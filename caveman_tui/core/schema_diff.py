@@ -11,7 +11,8 @@ from urllib.parse import unquote
 import msgspec
 
 from caveman_tui.core.json_schema import ALTERNATIVES, ANNOTATIONS, MANY, NAMED, ONE, REFERENCES
-from caveman_tui.core.json_tree import DEEPEST, Number, array_index, json_text
+from caveman_tui.core.json_tree import DEEPEST, Number, json_text
+from caveman_tui.core.schema_references import pointed_at
 
 
 class SchemaChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -138,25 +139,11 @@ def _resolve(schema: dict[str, Any], root: Any) -> tuple[dict[str, Any], str]:
     while isinstance(reference := schema.get("$ref"), str) and reference.startswith("#/") and reference not in followed:
         first = first or reference
         followed.add(reference)
-        node = _at(root, unquote(reference[1:]))
+        node = pointed_at(root, unquote(reference[1:]))
         if not isinstance(node, dict):
             break
         schema = {**node, **{key: value for key, value in schema.items() if key != "$ref"}}
     return schema, first
-
-
-def _at(root: Any, pointer: str) -> Any:
-    """What a JSON pointer leads to, None where it leads nowhere."""
-    node = root
-    for token in pointer.split("/")[1:]:
-        step = token.replace("~1", "/").replace("~0", "~")
-        if isinstance(node, dict) and step in node:
-            node = node[step]
-        elif isinstance(node, list) and (index := array_index(step)) is not None and index < len(node):
-            node = node[index]
-        else:
-            return None
-    return node
 
 
 def _prose(before: dict[str, Any], after: dict[str, Any], where: str) -> Iterator[SchemaChange]:

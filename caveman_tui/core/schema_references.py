@@ -143,6 +143,17 @@ class References:
 
 def follow(root: Any, pointer: str) -> list[Member] | None:
     """Return the members that a JSON pointer passes through, None where nothing stands at its end."""
+    walked = _walk(root, pointer)
+    return None if walked is None else walked[0]
+
+
+def pointed_at(root: Any, pointer: str) -> Any:
+    """Return what a JSON pointer leads to, None where it leads nowhere."""
+    walked = _walk(root, pointer)
+    return None if walked is None else walked[1]
+
+
+def _walk(root: Any, pointer: str) -> tuple[list[Member], Any] | None:
     members: list[Member] = []
     node = root
     for token in pointer.split("/")[1:]:
@@ -154,7 +165,7 @@ def follow(root: Any, pointer: str) -> list[Member] | None:
             node = node[index]
         else:
             return None
-    return members
+    return members, node
 
 
 def _joined(base: str, address: str) -> str:
