@@ -50,14 +50,30 @@ class Located(NamedTuple):
     """Whether an object on the way to it, or the object itself, has a repeated key."""
 
 
-def parse_value(body: bytes, *, fast: bool = True) -> Any:
+class Read(NamedTuple):
+    """What a document's bytes say, as far as someone has looked."""
+
+    value: Any
+    strict: bool
+    root: Span
+    objects: dict[Span, Members]
+    """The objects that were opened."""
+    arrays: dict[Span, list[Span]]
+
+
+def parse_value(body: bytes) -> Any:
     """What `JsonDocument(body).value` is, however deep it nests. Raises JsonRefused for everything else that JsonDocument refuses."""
+    return _parse(body, fast=True)[0]
+
+
+def _parse(body: bytes, *, fast: bool) -> tuple[Any, bool]:
+    """The value, and whether the strict reader took it."""
     if body.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
         raise JsonRefused("byte-order-mark")
     if fast:
         try:
             # It refuses what is not UTF-8, so only what it refuses needs a closer look.
-            return msgspec.json.decode(body)
+            return msgspec.json.decode(body), True
         except (msgspec.DecodeError, RecursionError):
             pass
     try:
@@ -65,7 +81,7 @@ def parse_value(body: bytes, *, fast: bool = True) -> Any:
     except UnicodeDecodeError as error:
         raise JsonRefused("invalid-utf-8") from error
     try:
-        return _scanner.decode(text)
+        return _scanner.decode(text), False
     except RecursionError as error:
         raise JsonRefused("too-deep") from error
     except ValueError as error:
@@ -79,18 +95,21 @@ class JsonDocument:
     exactly one JSON value in plain UTF-8, or nests deeper than DEPTH_LIMIT.
     """
 
-    def __init__(self, body: bytes, *, fast: bool = True) -> None:
+    def __init__(self, body: bytes, *, fast: bool = True, read: Read | None = None) -> None:
+        """`read` is what is known of the body already, where that is so."""
         self.body = body
-        self.value: Any = parse_value(body, fast=fast)
+        if read is None:
+            read = _read(body, fast)
+        self.value: Any = read.value
         """The whole document. Of a repeated key the last value; None for an integer longer than Python converts."""
-        if _is_deeper(self.value, DEPTH_LIMIT):
-            raise JsonRefused("too-deep")
-        self.root = Span(_skip_space(body, 0), len(body.rstrip(_SPACE)))
+        self.strict = read.strict
+        """Whether the strict reader took it; false where only the lenient one did (lone surrogate escapes, NaN)."""
+        self.root = read.root
         self._fast = fast
         self._view = memoryview(body)
         self._latin_text: str | None = None
-        self._opened_objects: dict[Span, Members] = {}
-        self._opened_arrays: dict[Span, list[Span]] = {}
+        self._opened_objects = read.objects
+        self._opened_arrays = read.arrays
 
     def locate(self, path: tuple[str | int, ...]) -> Located:
         """The span of the value at `path`, member names and item indexes from the root on.
@@ -231,6 +250,13 @@ _scanner = json.JSONDecoder(parse_int=_integer)
 
 class _Mismatch(Exception):
     """The bytes are not what the decoded level says, as with a repeated key."""
+
+
+def _read(body: bytes, fast: bool) -> Read:
+    value, strict = _parse(body, fast=fast)
+    if _is_deeper(value, DEPTH_LIMIT):
+        raise JsonRefused("too-deep")
+    return Read(value, strict, Span(_skip_space(body, 0), len(body.rstrip(_SPACE))), {}, {})
 
 
 def _is_deeper(value: Any, limit: int) -> bool:

@@ -1,0 +1,91 @@
+"""Reads a request body that begins like an earlier one: only what is new in it is parsed.
+
+An agent sends its whole conversation with every step, a few KB longer than the last time. The messages that both bodies begin with
+are the same bytes at the same place, so what was read of them then is what they say now.
+"""
+
+from bisect import bisect_right
+from typing import NamedTuple
+
+from caveman_tui.core.json_spans import JsonDocument, Members, Read, Span
+
+_STEPS = (1 << 16, 1 << 10, 1 << 5, 1)
+_KEYS = ("messages", "input")
+_STAND_IN = b"null"
+"""Stands for the shared messages while the rest is parsed."""
+
+
+class Shared(NamedTuple):
+    """What a body has in common with an earlier one."""
+
+    items: int = 0
+    """So many messages at the start are the same bytes."""
+    size: int = 0
+    """Bytes from the start of the body to the end of the last of them; 0 where none is."""
+
+
+NOTHING = Shared()
+
+
+def shared_start(body: bytes, earlier: JsonDocument) -> Shared:
+    """How much of `earlier` the body begins with, in whole messages. Compares bytes only: 0.2 ms for each megabyte."""
+    items = _items(earlier)
+    if not items:
+        return NOTHING
+    known = earlier.body
+    limit = min(len(body), items[-1].end)
+    common = 0
+    for step in _STEPS:
+        while common + step <= limit and body[common : common + step] == known[common : common + step]:
+            common += step
+    count = bisect_right(items, common, key=lambda item: item.end)
+    # Only an object ends where it ends whatever follows; a number could go on.
+    while count and known[items[count - 1].end - 1 : items[count - 1].end] != b"}":
+        count -= 1
+    return Shared(count, items[count - 1].end) if count else NOTHING
+
+
+def grown(body: bytes, earlier: JsonDocument, shared: Shared) -> JsonDocument:
+    """`JsonDocument(body)`, for what `shared_start` found; equal to it in all that it says. Raises JsonRefused as that does."""
+    if shared.items and earlier.strict and (document := _grown(body, earlier, shared)) is not None:
+        return document
+    return JsonDocument(body)
+
+
+def _grown(body: bytes, earlier: JsonDocument, shared: Shared) -> JsonDocument | None:
+    """None where the rest needs a closer look, or means something else than it seems."""
+    key, whole = _list_member(earlier)
+    items = earlier.items_of(whole)
+    first = items[0].start
+    rest = JsonDocument(body[:first] + _STAND_IN + body[shared.size :])
+    if not rest.strict or not isinstance(rest.value, dict):
+        return None
+    members = rest.members_of(rest.root)
+    span = members.spans.get(key)
+    if members.repeats or span is None or span.start != whole.start:
+        return None
+    shift = shared.size - first - len(_STAND_IN)
+    spans = {name: Span(_moved(span.start, first, shift), _moved(span.end, first, shift)) for name, span in members.spans.items()}
+    new = [Span(item.start + shift, item.end + shift) for item in rest.items_of(span)[1:]]
+    value = rest.value | {key: earlier.value[key][: shared.items] + rest.value[key][1:]}
+    root = Span(rest.root.start, rest.root.end + shift)
+    read = Read(value, True, root, {root: Members(spans, False)}, {spans[key]: items[: shared.items] + new})
+    return JsonDocument(body, read=read)
+
+
+def _moved(position: int, first: int, shift: int) -> int:
+    return position + shift if position > first else position
+
+
+def _items(document: JsonDocument) -> list[Span]:
+    return document.items_of(found[1]) if (found := _list_member(document))[0] else []
+
+
+def _list_member(document: JsonDocument) -> tuple[str, Span]:
+    """The member that holds the conversation, and where; no name where none does or where it is not plain."""
+    value = document.value
+    key = next((key for key in _KEYS if isinstance(value, dict) and isinstance(value.get(key), list) and value[key]), "")
+    if not key:
+        return "", document.root
+    members = document.members_of(document.root)
+    return ("" if members.repeats else key), members.spans[key]
