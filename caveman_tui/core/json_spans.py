@@ -254,12 +254,13 @@ class _Mismatch(Exception):
 
 def _read(body: bytes, fast: bool) -> Read:
     value, strict = _parse(body, fast=fast)
-    if _is_deeper(value, DEPTH_LIMIT):
+    if is_deeper(value, DEPTH_LIMIT):
         raise JsonRefused("too-deep")
     return Read(value, strict, Span(_skip_space(body, 0), len(body.rstrip(_SPACE))), {}, {})
 
 
-def _is_deeper(value: Any, limit: int) -> bool:
+def is_deeper(value: Any, limit: int) -> bool:
+    """Whether objects and arrays in `value` nest in more than `limit` levels."""
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(limit):
         if not level:
