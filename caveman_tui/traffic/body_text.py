@@ -2,19 +2,24 @@
 
 import json as lenient
 import re
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from itertools import accumulate
+from itertools import accumulate, islice
+from operator import sub
 
 import msgspec
 from msgspec import json
 
 from caveman_tui.traffic.fit import columns_of
 from caveman_tui.traffic.lines import Line, Role, Span
+from caveman_tui.traffic.row_map import RowMap
 from caveman_tui.traffic.safe_text import may_be_wide, safe
 
 _MATCHES_AT_MOST = 5_000
 _INDENT = 2
+_DEEPEST = 1_000
+"""Levels of JSON; parsers refuse what is deeper."""
 _MEMBER = re.compile(r'(\s*)("(?:[^"\\]|\\.){0,120}":)')
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 _EVENT_FIELD = re.compile(r"(event|data|id|retry)(:)")
@@ -61,94 +66,87 @@ class BodyDocument:
     """A body to read. With `wrapped` off, lines are cut at the width instead of continued on the next row.
 
     Indented JSON folds: everything between a line that opens an object or an array and the line that closes it, that one included.
+    No line is cut out of the text before it is drawn.
     """
 
     def __init__(self, data: bytes, *, wrapped: bool = True) -> None:
         self._text = data.decode("utf-8", "surrogateescape")
-        self._lines = self._text.split("\n")
-        if len(self._lines) > 1 and not self._lines[-1]:
-            self._lines.pop()
-        self._offsets: list[int] = []
-        """Where each line begins in the text; made by the first search."""
-        self._wide = [may_be_wide(text) for text in self._lines]
+        sizes = list(map(len, self._text.split("\n")))
+        if len(sizes) > 1 and not sizes[-1]:
+            sizes.pop()
+        self.line_count = len(sizes)
+        """Lines of the text, before wrapping."""
+        self._longest = max(sizes)
+        self._before = array("Q", accumulate(sizes, initial=0))
+        """Characters before each line, line ends not counted, and at last those of all."""
         self._wrapped = wrapped
         self._width = 0
-        self._first_rows: list[int] = []
-        self._depths: list[int] | None = None
+        self._wide: set[int] = set()
+        """Lines with wide characters, of those that are longer than half a row."""
+        self._rows: RowMap | None = None
         self._folds: dict[int, int] = {}
         """Lines whose inside is hidden, with how many lines that are."""
-        self._hidden = bytearray()
-        """1 for each hidden line; empty where nothing is folded."""
 
     @property
     def folded(self) -> int:
         """How many objects and arrays are folded, those inside others included."""
         return len(self._folds)
 
-    def fold_to(self, depth: int) -> int:
-        """Hide what lies deeper than `depth` levels; 0 hides all but the outermost brackets. How many lines that hid."""
-        depths = self._depth_of_lines()
-        self._refold({number for number, found in enumerate(depths) if found == depth and self._opens(number)})
-        return sum(self._hidden)
+    def fold_to(self, depth: int) -> None:
+        """Hide what lies deeper than `depth` levels; 0 hides all but the outermost brackets."""
+        self._folds = dict(self._foldable_at(depth))
+        self._rows = None
 
     def unfold(self) -> None:
         """Show everything."""
-        self._refold(set())
+        self._folds = {}
+        self._rows = None
 
     def toggle_fold(self, row: int) -> bool:
         """Fold or unfold what opens on the line of `row`; False where nothing does."""
-        number = self._chunk(row)[0]
-        if not self._opens(number):
+        number = self.line_of(row)
+        if number in self._folds:
+            del self._folds[number]
+        elif inside := self._inside(number):
+            self._folds[number] = inside
+        else:
             return False
-        self._refold(set(self._folds) ^ {number})
+        self._rows = None
         return True
 
     def line_of(self, row: int) -> int:
         """The number of the line of a row."""
-        return self._chunk(row)[0]
+        return self._map.line_at(row)[0]
 
     def row_of_line(self, number: int) -> int:
         """The first row of a line; where it is hidden, the row that hides it."""
-        return self._first_rows[number] - (1 if self._hidden and self._hidden[number] else 0)
+        return self._map.first_row(number)
 
     @property
     def depth(self) -> int:
         """Of the deepest line."""
-        return max(self._depth_of_lines(), default=0)
-
-    @property
-    def line_count(self) -> int:
-        """Lines of the text, before wrapping."""
-        return len(self._lines)
+        deeper = range(1, _DEEPEST)
+        return next((level - 1 for level in deeper if "\n" + " " * (level * _INDENT) not in self._text), _DEEPEST)
 
     def lay_out(self, width: int) -> int:
         """Arrange for `width` columns; at once where that was done before.
 
         A line that may hold wide characters gets half as many a row, so that it fits for certain.
         """
-        if self._first_rows and self._width == max(2, width):
-            return self._first_rows[-1]
-        self._width = max(2, width)
-        if self._hidden:
-            shown = zip(self._lines, self._hidden, strict=True)
-            heights = (0 if hidden else max(1, -(-len(text) // self._step(n))) for n, (text, hidden) in enumerate(shown))
-            self._first_rows = list(accumulate(heights if self._wrapped else (1 - hidden for hidden in self._hidden), initial=0))
-        elif not self._wrapped:
-            self._first_rows = list(range(len(self._lines) + 1))
-        else:
-            heights = (max(1, -(-len(text) // self._step(number))) for number, text in enumerate(self._lines))
-            self._first_rows = list(accumulate(heights, initial=0))
-        return self._first_rows[-1]
+        if self._rows is None or self._width != max(2, width):
+            self._width = max(2, width)
+            self._rows = RowMap(self.line_count, self._other_lines())
+        return self._rows.count
 
     def row(self, index: int) -> Line:
         """One row, made safe, with member names and event fields told apart."""
         number, start, text = self._chunk(index)
+        size = self._size(number)
         shown = safe(text)
-        cut = not self._wrapped and len(self._lines[number]) > len(text)
-        tail: Line = (Span("…", Role.MUTED),) if cut else ()
-        if number in self._folds and start + len(text) == len(self._lines[number]):
-            closer = self._lines[number + self._folds[number]].strip()
-            note = f" … {self._folds[number]:,} lines {closer}"
+        tail: Line = (Span("…", Role.MUTED),) if not self._wrapped and size > len(text) else ()
+        if number in self._folds and start + len(text) == size:
+            hidden = self._folds[number]
+            note = f" … {hidden:,} lines {self._line(number + hidden).strip()}"
             tail = (Span(note[: max(0, self._width - columns_of(shown))], Role.MUTED),)
         if start == 0:
             if member := _MEMBER.match(shown):
@@ -160,8 +158,6 @@ class BodyDocument:
     def find(self, needle: str) -> list[int]:
         """Rows on which `needle` begins, ascending, at most 5,000 of them."""
         rows: list[int] = []
-        if not self._offsets:
-            self._offsets = list(accumulate((len(text) + 1 for text in self._lines), initial=0))
         for offset in _occurrences(self._text, needle):
             row = self._row_of(offset)
             if not rows or rows[-1] != row:
@@ -176,63 +172,96 @@ class BodyDocument:
 
     def continues(self, index: int) -> bool:
         """Whether the line of this row goes on in the next one."""
-        return self._wrapped and index + 1 < self._first_rows[-1] and index + 1 not in self._starts(index)
+        return self._wrapped and index + 1 < self._map.count and self.line_of(index + 1) == self.line_of(index)
 
-    def _starts(self, index: int) -> tuple[int, int]:
-        place = bisect_right(self._first_rows, index) - 1
-        return self._first_rows[place], self._first_rows[place + 1]
+    @property
+    def _map(self) -> RowMap:
+        self.lay_out(self._width)
+        assert self._rows is not None
+        return self._rows
+
+    def _start(self, number: int) -> int:
+        """Where a line begins in the text."""
+        return self._before[number] + number
+
+    def _size(self, number: int) -> int:
+        return self._before[number + 1] - self._before[number]
+
+    def _line(self, number: int) -> str:
+        start = self._start(number)
+        return self._text[start : start + self._size(number)]
+
+    def _line_at(self, offset: int) -> int:
+        """The line of a place in the text."""
+        return bisect_right(range(self.line_count), offset, key=self._start) - 1
 
     def _chunk(self, index: int) -> tuple[int, int, str]:
-        number = bisect_right(self._first_rows, index) - 1
-        text = self._lines[number]
-        step = self._step(number)
+        """The line of a row, where in it the row begins, and the row's text."""
+        number, part = self._map.line_at(index)
+        first, size = self._start(number), self._size(number)
         if not self._wrapped:
-            return number, 0, text if len(text) <= step else text[: step - 1]
-        start = (index - self._first_rows[number]) * step
-        return number, start, text[start : start + step]
+            room = self._width // 2 if may_be_wide(self._text[first : first + min(size, self._width)]) else self._width
+            return number, 0, self._text[first : first + (size if size <= room else room - 1)]
+        start = part * self._step(number)
+        return number, start, self._text[first + start : first + min(size, start + self._step(number))]
 
     def _row_of(self, offset: int) -> int:
-        number = bisect_right(self._offsets, offset) - 1
-        number = min(number, len(self._lines) - 1)
-        if self._hidden and self._hidden[number]:
-            return self._first_rows[number] - 1
-        if not self._wrapped:
-            return self._first_rows[number]
-        return self._first_rows[number] + (offset - self._offsets[number]) // self._step(number)
-
-    def _depth_of_lines(self) -> list[int]:
-        if self._depths is None:
-            self._depths = [(len(text) - len(text.lstrip(" "))) // _INDENT for text in self._lines]
-        return self._depths
-
-    def _opens(self, number: int) -> bool:
-        text = self._lines[number]
-        return text.endswith(("{", "[")) and text.lstrip(" ")[:1] in ('"', "{", "[") and number + 1 < len(self._lines)
-
-    def _refold(self, wanted: set[int]) -> None:
-        depths = self._depth_of_lines()
-        hidden = bytearray(len(depths))
-        folds: dict[int, int] = {}
-        outermost = -1
-        for number, depth in enumerate(depths):
-            if outermost >= 0:
-                hidden[number] = 1
-                if depth <= depths[outermost]:
-                    folds[outermost] = number - outermost
-                    outermost = -1
-            elif number in wanted:
-                outermost = number
-        if outermost >= 0:
-            folds[outermost] = len(depths) - 1 - outermost
-        inside = {number: 0 for number in wanted if hidden[number]}
-        self._folds = {**inside, **folds}
-        self._hidden = hidden if folds else bytearray()
-        if self._first_rows:
-            self._first_rows = []
-            self.lay_out(self._width)
+        number = self._line_at(offset)
+        row = self._map.first_row(number)
+        if not self._wrapped or self._map.line_at(row)[0] != number:
+            return row
+        return row + (offset - self._start(number)) // self._step(number)
 
     def _step(self, number: int) -> int:
-        return self._width // 2 if self._wide[number] else self._width
+        return self._width // 2 if number in self._wide else self._width
+
+    def _other_lines(self) -> Iterator[tuple[int, int, int]]:
+        """The lines that take more rows than one or hide others, for a RowMap."""
+        heights = dict(self._tall_lines()) if self._wrapped else {}
+        shown_from = 0
+        for number in sorted(heights.keys() | self._folds.keys()):
+            if number >= shown_from:
+                hidden = self._folds.get(number, 0)
+                shown_from = number + 1 + hidden
+                yield number, heights.get(number, 1), hidden
+
+    def _tall_lines(self) -> Iterator[tuple[int, int]]:
+        """Lines that are wrapped, with the rows that they take."""
+        self._wide = set()
+        half = self._width // 2
+        if self._longest <= half:
+            return
+        for number, size in enumerate(map(sub, islice(self._before, 1, None), self._before)):
+            if size > half:
+                if may_be_wide(self._line(number)):
+                    self._wide.add(number)
+                rows = -(-size // self._step(number))
+                if rows > 1:
+                    yield number, rows
+
+    def _inside(self, number: int) -> int:
+        """How many lines a fold at this line hides; 0 where nothing opens on it."""
+        text = self._line(number)
+        blanks = len(text) - len(text.lstrip(" "))
+        if not text.endswith(("{", "[")) or text[blanks : blanks + 1] not in ('"', "{", "["):
+            return 0
+        closer = self._text.find("\n" + " " * blanks + ("}" if text.endswith("{") else "]"), self._start(number))
+        return self._line_at(closer + 1) - number if closer >= 0 else 0
+
+    def _foldable_at(self, depth: int) -> Iterator[tuple[int, int]]:
+        """The lines that open something `depth` levels deep, with how many lines are inside."""
+        if depth == 0:
+            yield from [(0, inside)] if (inside := self._inside(0)) else []
+            return
+        number, at, opened = 0, 0, -1
+        for bracket in re.finditer(rf"\n {{{depth * _INDENT}}}(?:([\]}}])|[\"{{\[](?:[^\n]*[{{\[])?(?=\n))", self._text):
+            number += self._text.count("\n", at, bracket.end())
+            at = bracket.end()
+            if not bracket.group(1):
+                opened = number
+            elif opened >= 0:
+                yield opened, number - opened
+                opened = -1
 
 
 def _occurrences(text: str, needle: str) -> Iterator[int]:

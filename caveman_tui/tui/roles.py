@@ -7,7 +7,8 @@ from textual.widget import Widget
 
 from caveman_tui.traffic.lines import Line, Role
 
-COMPONENT_CLASSES: set[str] = {f"role--{role.value}" for role in Role} | {"role--cursor", "role--match"}
+COMPONENT_CLASSES: set[str] = {f"role--{role.value}" for role in Role} | {"role--cursor", "role--cursor-blurred", "role--match"}
+"""Every screen has these. Its widgets have none of their own: each class of each widget would be styled anew with every screen opened."""
 
 
 class RoleStyles:
@@ -36,7 +37,7 @@ class RoleStyles:
         """The style of a role, without a background of its own."""
         style = self._styles.get(role)
         if style is None:
-            style = self._styles[role] = self._widget.get_component_rich_style(f"role--{role}", partial=True)
+            style = self._styles[role] = self._widget.screen.get_component_rich_style(f"role--{role}", partial=True)
         return style
 
     def strip(self, line: Line, width: int, *, base: Style | None = None) -> Strip:

@@ -13,7 +13,7 @@ from textual.worker import Worker
 
 from caveman_tui.traffic.log import Changes
 from caveman_tui.traffic.view import ViewChange
-from caveman_tui.tui import failures
+from caveman_tui.tui import failures, roles
 from caveman_tui.tui.keys import Key
 from caveman_tui.tui.widgets.exchange_pane import ExchangePane
 from caveman_tui.tui.widgets.key_footer import KeyFooter
@@ -33,6 +33,7 @@ class BaseScreen(Screen[None]):
     """Base of the full screens."""
 
     AUTO_FOCUS = None
+    COMPONENT_CLASSES = roles.COMPONENT_CLASSES
 
     def __init__(self) -> None:
         super().__init__()

@@ -10,7 +10,7 @@ from textual.widgets import Input, Static
 
 from caveman_tui.core.policy import ShrinkMode
 from caveman_tui.traffic.lines import BuiltDocument, Line, Role, Span, line, wrap
-from caveman_tui.tui import keys
+from caveman_tui.tui import keys, roles
 from caveman_tui.tui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ class Dialog(ModalScreen[Answer | None], Generic[Answer]):
     """Base of the dialogs. `enter` gives the default answer, which is marked."""
 
     AUTO_FOCUS = None
+    COMPONENT_CLASSES = roles.COMPONENT_CLASSES
     KEY_CONTEXT = ""
 
     def __init__(self, title: str, text: tuple[str, ...], default: str) -> None:

@@ -105,17 +105,23 @@ class BodyView(LineView):
         if not self._data:
             self.show(message("Empty body."))
             return
-        how = (self._indented, self._wrapped, self._is_reply and self._as_text)
         if len(self._data) <= _AT_ONCE_BYTES:
-            self.show(_document(self._data, *how))
+            self.show(_document(self._data, *self._how))
         else:
-            self._show_large(self._data, *how)
+            self._show_large()
+
+    @property
+    def _how(self) -> tuple[bool, bool, bool]:
+        """Whether it is indented, wrapped, and shown as the text of a response."""
+        return self._indented, self._wrapped, self._is_reply and self._as_text
 
     @work(group="body", exclusive=True, exit_on_error=False)
-    async def _show_large(self, data: bytes, pretty: bool, wrapped: bool, as_text: bool) -> None:
-        document = await asyncio.to_thread(_laid_out, self.text_width, data, pretty, wrapped, as_text)
-        if data is self._data and (pretty, wrapped, as_text) == (self._indented, self._wrapped, self._is_reply and self._as_text):
-            self.show(document)
+    async def _show_large(self) -> None:
+        data, how = self._data, self._how
+        if data is not None:
+            document = await asyncio.to_thread(_laid_out, self.text_width, data, *how)
+            if data is self._data and how == self._how:
+                self.show(document)
 
 
 def _laid_out(width: int, data: bytes, pretty: bool, wrapped: bool, as_text: bool) -> Document:

@@ -15,7 +15,6 @@ _GAP = 3
 class InfoLine(Widget):
     """One line of text in parts; which of them are drawn is decided by the width."""
 
-    COMPONENT_CLASSES = roles.COMPONENT_CLASSES
     ALLOW_SELECT = False
 
     def __init__(self, *, id: str | None = None, title: str = "") -> None:

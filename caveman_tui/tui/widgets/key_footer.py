@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 class KeyFooter(Widget):
     """Made from the key table for the contexts that hold at the focused widget."""
 
-    COMPONENT_CLASSES = roles.COMPONENT_CLASSES
     ALLOW_SELECT = False
 
     def __init__(self) -> None:

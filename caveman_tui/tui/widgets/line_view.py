@@ -24,7 +24,6 @@ _MARGIN = 1
 class LineView(ScrollView, can_focus=True, inherit_bindings=False):
     """Shows a Document."""
 
-    COMPONENT_CLASSES = roles.COMPONENT_CLASSES
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings("text")]
     KEY_CONTEXT = "text"
 

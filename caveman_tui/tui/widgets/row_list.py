@@ -24,7 +24,6 @@ class RowList(ScrollView, can_focus=True, inherit_bindings=False):
     Subclasses give `row_count`, `header` and `row_lines`; the cursor's place is theirs to keep through `get_cursor` and `set_cursor`.
     """
 
-    COMPONENT_CLASSES = roles.COMPONENT_CLASSES
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings("list")]
     KEY_CONTEXT = "list"
     ALLOW_SELECT = False
@@ -212,7 +211,7 @@ class RowList(ScrollView, can_focus=True, inherit_bindings=False):
         self.refresh()
 
     def _cursor_style(self) -> Style:
-        return Style(bgcolor=self.role_styles.of("cursor").bgcolor)
+        return Style(bgcolor=self.role_styles.of("cursor" if self.has_focus else "cursor-blurred").bgcolor)
 
     def _fit(self) -> None:
         height = self.header_height + self.row_count() * self.row_height

@@ -15,7 +15,6 @@ from caveman_tui.tui import roles
 class TabBar(Widget):
     """Shows which tab is open; tabs are chosen by number, by `h` and `l`, or with the mouse."""
 
-    COMPONENT_CLASSES = roles.COMPONENT_CLASSES
     ALLOW_SELECT = False
 
     active: reactive[str] = reactive("")
