@@ -22,6 +22,8 @@ class Shared(NamedTuple):
     """So many messages at the start are the same bytes."""
     size: int = 0
     """Bytes from the start of the body to the end of the last of them; 0 where none is."""
+    tail: int = 0
+    """Bytes at the end that are the same too, beyond those."""
 
 
 NOTHING = Shared()
@@ -33,16 +35,20 @@ def shared_start(body: bytes, earlier: JsonDocument) -> Shared:
     if not items:
         return NOTHING
     known = earlier.body
-    limit = min(len(body), items[-1].end)
-    common = 0
-    for step in _STEPS:
-        while common + step <= limit and body[common : common + step] == known[common : common + step]:
-            common += step
+    common = _common_start(body, known, min(len(body), items[-1].end))
     count = bisect_right(items, common, key=lambda item: item.end)
     # Only an object ends where it ends whatever follows; a number could go on.
     while count and known[items[count - 1].end - 1 : items[count - 1].end] != b"}":
         count -= 1
-    return Shared(count, items[count - 1].end) if count else NOTHING
+    if not count:
+        return NOTHING
+    size = items[count - 1].end
+    return Shared(count, size, _common_end(body, known, min(len(body), len(known)) - size))
+
+
+def open_for_growth(document: JsonDocument) -> None:
+    """Find the messages now, so that `shared_start` needn't: 0.8 ms for each megabyte that no earlier document knew."""
+    _items(document)
 
 
 def grown(body: bytes, earlier: JsonDocument, shared: Shared) -> JsonDocument:
@@ -71,6 +77,22 @@ def _grown(body: bytes, earlier: JsonDocument, shared: Shared) -> JsonDocument |
     root = Span(rest.root.start, rest.root.end + shift)
     read = Read(value, True, root, {root: Members(spans, False)}, {spans[key]: items[: shared.items] + new})
     return JsonDocument(body, read=read)
+
+
+def _common_start(one: bytes, other: bytes, limit: int) -> int:
+    same = 0
+    for step in _STEPS:
+        while same + step <= limit and one[same : same + step] == other[same : same + step]:
+            same += step
+    return same
+
+
+def _common_end(one: bytes, other: bytes, limit: int) -> int:
+    same, long, short = 0, len(one), len(other)
+    for step in _STEPS:
+        while same + step <= limit and one[long - same - step : long - same] == other[short - same - step : short - same]:
+            same += step
+    return same
 
 
 def _moved(position: int, first: int, shift: int) -> int:

@@ -23,7 +23,7 @@ __all__ = [
     "Shrinker",
     "ToolsChange",
     "rewrite",
-    "with_markers",
+    "tools_paths",
     "with_measure",
     "without",
 ]
@@ -57,8 +57,8 @@ class Rewrite(msgspec.Struct, frozen=True, kw_only=True):
     tools: tuple[ToolsChange, ...] = ()
     warning: str = ""
     """Set where our own result was discarded and the original is sent."""
-    read: bool = False
-    """Whether the body was parsed, so that empty markers mean that there are none. `with_markers` fills them in where it wasn't."""
+    value: Any = None
+    """`body` parsed; None where it could not be, or after edits were undone."""
 
     @property
     def shortened(self) -> int:
@@ -73,19 +73,21 @@ class Shrinker(Protocol):
         """Shrink a bare array of tool definitions."""
 
 
-def rewrite(body: bytes, dialect: Dialect, client: ClientKind, policy: Policy, *, shrink: Shrinker | None = None) -> Rewrite:
-    """Edit a request as the policy says. A pure function: same arguments, same result.
+def rewrite(body: bytes | JsonDocument, dialect: Dialect, client: ClientKind, policy: Policy, *, shrink: Shrinker | None = None) -> Rewrite:
+    """Edit a request, parsed already or not, as the policy says. A pure function: same arguments, same result.
 
     Never raises. What can't be read, or fails our own checks, goes out as it came, and reasons or warning say why. `shrink` is
     `core.shrink.shrink_catalog` unless given; it is not called while shrinking is off.
     """
+    came = body.body if isinstance(body, JsonDocument) else body
     try:
-        return _rewrite(body, dialect, client, policy, shrink)
+        document = body if isinstance(body, JsonDocument) else JsonDocument(body)
+        return _rewrite(document, dialect, client, policy, shrink)
     except JsonRefused as refused:
-        return Rewrite(body=body, reasons=(reason(refused.code),))
+        return Rewrite(body=came, reasons=(reason(refused.code),))
     except Exception as error:  # whatever fails in here must not cost the request
         warning = f"Rewriting failed ({type(error).__name__}); the request went out as it came. Please report it."
-        return Rewrite(body=body, reasons=(reason("internal-error"),), warning=warning)
+        return Rewrite(body=came, reasons=(reason("internal-error"),), warning=warning)
 
 
 def without(result: Rewrite, body: bytes, kinds: frozenset[EditKind], code: str) -> Rewrite:
@@ -105,23 +107,13 @@ def without(result: Rewrite, body: bytes, kinds: frozenset[EditKind], code: str)
         reasons=(*kept, reason(code)),
         markers_after=result.markers_before if kinds & MARKER_EDITS else result.markers_after,
         tools=tools,
+        value=None,
     )
 
 
-def with_markers(result: Rewrite, body: bytes, dialect: Dialect) -> Rewrite:
-    """The same rewrite of `body` with its markers filled in where it was passed on unread. For after forwarding; never raises."""
-    if result.read or result.edits or not _has_markers(dialect):
-        return result
-    try:
-        markers = find_markers(JsonDocument(body).value)
-    except JsonRefused as refused:
-        return msgspec.structs.replace(result, reasons=(*result.reasons, reason(refused.code)), read=True)
-    return msgspec.structs.replace(
-        result, markers_before=markers, markers_after=markers, violations_before=find_violations(markers), read=True
-    )
-
-
-def with_measure(result: Rewrite, body: bytes, dialect: Dialect, policy: Policy, *, shrink: Shrinker | None = None) -> Rewrite:
+def with_measure(
+    result: Rewrite, body: bytes | JsonDocument, dialect: Dialect, policy: Policy, *, shrink: Shrinker | None = None
+) -> Rewrite:
     """The same rewrite of `body` with `tools` filled in: what shrinking at the policy's level would save. Nothing is applied.
 
     For after forwarding, where `rewrite` was called with shrinking off because the policy only measures: a catalog's first shrinking
@@ -136,13 +128,9 @@ def with_measure(result: Rewrite, body: bytes, dialect: Dialect, policy: Policy,
     return msgspec.structs.replace(result, tools=measured.tools, reasons=(*result.reasons, *added), warning=warning)
 
 
-def _rewrite(body: bytes, dialect: Dialect, client: ClientKind, policy: Policy, shrink: Shrinker | None) -> Rewrite:
-    left_alone = _why_markers_stay(body, dialect, policy)
-    if left_alone and (policy.shrink is ShrinkMode.OFF or b"tools" not in body):
-        return Rewrite(body=body, reasons=(reason(left_alone),))
-    document = JsonDocument(body)
+def _rewrite(document: JsonDocument, dialect: Dialect, client: ClientKind, policy: Policy, shrink: Shrinker | None) -> Rewrite:
     draft = _Draft(document, dialect)
-    if left_alone:
+    if left_alone := _why_markers_stay(document.body, dialect, policy):
         draft.reasons.append(reason(left_alone))
     else:
         draft.change_markers(client)
@@ -185,7 +173,7 @@ class _Draft:
     def change_tools(self, policy: Policy, shrink: Shrinker) -> None:
         """Shrink, or measure, every tools array that the request carries."""
         edits: list[Edit] = []
-        for path in _tools_paths(self._document.value, self._dialect):
+        for path in tools_paths(self._document.value, self._dialect):
             pointer = json_pointer(path)
             place = self._document.locate(path)
             if place.repeats:
@@ -224,7 +212,7 @@ class _Draft:
 
     def finish(self) -> Rewrite:
         """Make the edits that pass the API's rules, and say what was made."""
-        body, after = self._edited()
+        body, value, after = self._edited()
         if self._tools_edits and _of_tools(after) != _of_tools(self._before):
             self.reasons.append(reason("tools-markers-changed"))
             self._warnings.append(
@@ -232,7 +220,7 @@ class _Draft:
             )
             self._tools = [msgspec.structs.replace(change, applied=False) for change in self._tools]
             self._tools_edits = ()
-            body, after = self._edited()
+            body, value, after = self._edited()
         if self._marker_edits and (broken := find_violations(after)):
             self.reasons.append(reason("result-illegal", broken[0].culprit, broken[0].text))
             if not self._violations:
@@ -240,7 +228,7 @@ class _Draft:
                     f"The edited markers would break a rule: {broken[0].text} They went out as they came. Please report it."
                 )
             self._marker_edits = ()
-            body, after = self._edited()
+            body, value, after = self._edited()
         edits = tuple(sorted((*self._marker_edits, *self._tools_edits), key=lambda edit: (edit.start, edit.end)))
         self.reasons.extend(reason(edit.reason, edit.pointer) for edit in edits)
         if not self._marker_edits:
@@ -256,16 +244,17 @@ class _Draft:
             violations_before=self._violations,
             tools=tuple(self._tools),
             warning=" ".join(self._warnings),
-            read=True,
+            value=value,
         )
 
-    def _edited(self) -> tuple[bytes, tuple[Marker, ...]]:
-        """The body with all edits that still stand, and its markers, read again from the result."""
+    def _edited(self) -> tuple[bytes, Any, tuple[Marker, ...]]:
+        """The body with all edits that still stand, its value and its markers, read again from the result."""
         edits = (*self._marker_edits, *self._tools_edits)
         body = apply_edits(self._document.body, edits)
         if not edits:
-            return body, self._before
-        return body, find_markers(_value_after(self._document, edits, body)) if _has_markers(self._dialect) else ()
+            return body, self._document.value, self._before
+        value = _value_after(self._document, edits, body)
+        return body, value, find_markers(value) if _has_markers(self._dialect) else ()
 
 
 def _value_after(document: JsonDocument, edits: tuple[Edit, ...], body: bytes) -> Any:
@@ -332,8 +321,8 @@ def _client_reason(client: ClientKind) -> Reason:
     return reason("client-headless" if client.headless else "client-interactive", detail=f"The sign: {client.sign}." if client.sign else "")
 
 
-def _tools_paths(request: Any, dialect: Dialect) -> list[Path]:
-    """Where a request carries tools: `tools`, and in Responses also the items by which Codex sends them."""
+def tools_paths(request: Any, dialect: Dialect) -> list[Path]:
+    """Where a parsed request carries tools: `tools`, and in Responses also the items by which Codex sends them."""
     if not isinstance(request, dict):
         return []
     found: list[tuple[Path, Any]] = [(("tools",), request.get("tools"))]

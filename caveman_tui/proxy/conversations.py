@@ -3,13 +3,13 @@
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from caveman_tui.core.policy import Dialect, LoopTtlMode, Policy, ShrinkMode
 from caveman_tui.protocol.control import Conversation, PinChange
 from caveman_tui.protocol.events import Settings
-from caveman_tui.proxy.identity import Identity, identify
+from caveman_tui.proxy.identity import Identity
 from caveman_tui.proxy.pause_book import PauseBook
 from caveman_tui.proxy.pins import Pin, PinFile, pack
 
@@ -21,7 +21,7 @@ _SAVE_DELAY_SECONDS = 1.0
 
 
 class Conversations:
-    """The conversations of the last hour. `identify` may run in any thread, the rest on the event loop's only.
+    """The conversations of the last hour. For the event loop's thread.
 
     A setting applies to conversations that begin after it changed; one that is pinned keeps its bytes until a person forces
     it, or until it has been silent for an hour.
@@ -60,10 +60,6 @@ class Conversations:
                 pin.last_request_at = min(pin.last_request_at, clock())
                 self._pins[pin.conversation] = pin
             self._forget(clock())
-
-    def identify(self, headers: Mapping[str, str], body: bytes, dialect: Dialect) -> Identity:
-        """Whose request it is, see `identity.identify`; the definition is the same in every dialect."""
-        return identify(headers, body)
 
     def policy_for(self, identity: Identity, dialect: Dialect, settings: Settings, has_tools: bool, now: float) -> Policy:
         """The policy of one request, `now` in seconds since the epoch. The first request with tools pins it.

@@ -14,7 +14,7 @@ from caveman_tui.protocol import events
 from caveman_tui.protocol.control import ExchangeDetail, HeaderField
 from caveman_tui.protocol.events import AnyEvent
 from caveman_tui.protocol.exchanges import Exchange, fold, open_exchange
-from caveman_tui.proxy.bodies import Bodies, KeptHeaders
+from caveman_tui.proxy.bodies import Bodies, KeptHeaders, Likeness
 from caveman_tui.proxy.catalog_memory import CatalogMemory
 from caveman_tui.proxy.event_ring import EventRing
 
@@ -89,10 +89,16 @@ class ExchangeLog:
                 self.ring.append(line)
 
     def keep_request(
-        self, id: str, body: bytes, edits: tuple[Edit, ...], headers: tuple[HeaderField, ...], header_edits: tuple[str, ...]
+        self,
+        id: str,
+        body: bytes,
+        edits: tuple[Edit, ...],
+        headers: tuple[HeaderField, ...],
+        header_edits: tuple[str, ...],
+        like: Likeness | None = None,
     ) -> None:
         """Keep a request: `body` as it came, decoded from its content coding; `headers` with secrets already replaced."""
-        self.bodies.put_request(id, body, edits, KeptHeaders(headers=headers, edits=header_edits))
+        self.bodies.put_request(id, body, edits, KeptHeaders(headers=headers, edits=header_edits), like)
         self._settle_if_ended(id)
 
     def keep_headers(self, id: str, headers: tuple[HeaderField, ...], header_edits: tuple[str, ...] = ()) -> None:

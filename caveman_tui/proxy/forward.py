@@ -15,6 +15,7 @@ from caveman_tui.core.rewrite import MARKER_EDITS, TOOLS_EDITS
 from caveman_tui.protocol.control import Upstream
 from caveman_tui.protocol.events import Settings
 from caveman_tui.proxy import codings, headers, limits, loopback, refusals, relay
+from caveman_tui.proxy.bodies import Likeness
 from caveman_tui.proxy.conversations import Conversations
 from caveman_tui.proxy.errors import NotForwarded, OwnError, error_response
 from caveman_tui.proxy.exchange_log import ExchangeLog
@@ -261,11 +262,12 @@ class _Exchange:
             record()
 
     def _keep(self, prepared: Prepared, header_edits: tuple[str, ...]) -> None:
-        shown, log, body = headers.shown_raw(self.request.raw_headers), self.shared.log, prepared.examined.body
-        if body is None:
+        shown, log, examined = headers.shown_raw(self.request.raw_headers), self.shared.log, prepared.examined
+        if examined.body is None:
             self.recording.keep(log.keep_headers, shown)
         else:
-            self.recording.keep(log.keep_request, body, prepared.edits, shown, header_edits)
+            like = Likeness(examined.earlier.exchange, examined.shared) if examined.earlier else None
+            self.recording.keep(log.keep_request, examined.body, prepared.edits, shown, header_edits, like)
 
     def _fields_for(self, prepared: Prepared) -> tuple[CIMultiDict[str], tuple[str, ...]]:
         """The header fields that fit the body, and what was changed in them, a sentence each."""

@@ -1,4 +1,4 @@
-"""Which conversation a request belongs to, read from its headers and, where they don't say, from its body."""
+"""Which conversation a request belongs to, read from its headers and, where they don't say, from the request."""
 
 import hashlib
 import json
@@ -30,7 +30,7 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
     """A sub-agent's id, empty for the main thread."""
     parent_agent: str = ""
     has_assistant: bool = False
-    """Whether the model has already spoken in this request's history; False, too, where a header names the session and nobody looked."""
+    """Whether the model has already spoken in this request's history."""
 
     @property
     def pinnable(self) -> bool:
@@ -41,121 +41,42 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
         return bool(self.conversation) and (bool(self.session) or self.has_assistant)
 
 
-def identify(headers: Mapping[str, str], body: bytes) -> Identity:
-    """Read the identity; `headers` by lower-case names, `body` decoded from its content coding.
+def identify(headers: Mapping[str, str], request: Any) -> Identity:
+    """Read the identity; `headers` by lower-case names, `request` as parsed, None where the body can't be read.
 
-    Never raises: what can't be read counts as absent. The body is read only where no header names the session; that takes about
-    1 ms per MB. May run in any thread.
+    Never raises: what can't be read counts as absent.
     """
-    session = next(filter(None, (_id(headers.get(name, "")) for name in _SESSION_HEADERS)), "")
-    request = _Request() if session else _read(body)
-    session = session or _session_of_body(request)
+    members = request if isinstance(request, dict) else {}
+    session = next(filter(None, (_id(headers.get(name, "")) for name in _SESSION_HEADERS)), "") or _session_of_body(members)
     agent = _id(headers.get("x-claude-code-agent-id", ""))
-    base = session or _opening_digest(request)
+    messages = _messages(members)
+    base = session or _opening_digest(members, messages)
     return Identity(
         conversation=f"{base}/{agent}" if base and agent else base,
         session=session,
         agent=agent,
         parent_agent=_id(headers.get("x-claude-code-parent-agent-id", "")),
-        has_assistant=any(m.role == "assistant" or m.type in _MODEL_ITEMS for m in request.messages),
+        has_assistant=any(_is_the_models(message) for message in messages),
     )
 
 
-_ABSENT = msgspec.Raw()
-"""The raw value of a member that isn't there. In a union with None msgspec takes `Raw` for a type of its own and finds no value of it."""
-
-
-class _Message(msgspec.Struct):
-    """A message or input item; `content` is raw JSON, or the value itself where the strict reader refused the body."""
-
-    role: str = ""
-    type: str = ""
-    content: msgspec.Raw = _ABSENT
-
-
-class _Members(msgspec.Struct):
-    system: msgspec.Raw = _ABSENT
-    instructions: msgspec.Raw = _ABSENT
-    metadata: msgspec.Raw = _ABSENT
-    prompt_cache_key: msgspec.Raw = _ABSENT
-    messages: msgspec.Raw = _ABSENT
-    input: msgspec.Raw = _ABSENT
-
-
-class _Request(msgspec.Struct):
-    """The few members that tell conversations apart. Contents of messages stay unread, so that many MB cost little."""
-
-    system: tuple[Any, ...] = ()
-    metadata: Any = None
-    prompt_cache_key: Any = None
-    messages: list[_Message] = []
-
-
-_decode_members = msgspec.json.Decoder(_Members).decode
-_decode_messages = msgspec.json.Decoder(list[_Message]).decode
-
-
-def _read(body: bytes) -> _Request:
-    try:
-        members = _decode_members(body)
-        messages = _messages(members.messages) or _messages(members.input)
-        return _Request(
-            system=(_value(members.system), _value(members.instructions)),
-            metadata=_value(members.metadata),
-            prompt_cache_key=_value(members.prompt_cache_key),
-            messages=messages,
-        )
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
-        return _read_leniently(body)
-
-
-def _read_leniently(body: bytes) -> _Request:
-    """For what msgspec refuses and providers may accept: lone surrogates, NaN, items of odd types."""
-    try:
-        document = json.loads(body)
-    except (ValueError, RecursionError):
-        return _Request()
-    if not isinstance(document, dict):
-        return _Request()
-    listed = document.get("messages") or document.get("input") or []
+def _messages(members: dict[str, Any]) -> list[dict[str, Any]]:
+    listed = members.get("messages") or members.get("input")
     if isinstance(listed, str):
-        listed = [{"role": "user", "content": listed}]
-    items = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
-    return _Request(
-        system=(document.get("system"), document.get("instructions")),
-        metadata=document.get("metadata"),
-        prompt_cache_key=document.get("prompt_cache_key"),
-        messages=[_lenient_message(item) for item in items],
-    )
+        return [{"role": "user", "content": listed}]
+    return [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
 
 
-def _lenient_message(item: dict[str, Any]) -> _Message:
-    content: Any = item.get("content")
-    return _Message(role=_text(item.get("role")), type=_text(item.get("type")), content=content)
+def _is_the_models(message: dict[str, Any]) -> bool:
+    if message.get("role") == "assistant":
+        return True
+    kind = message.get("type")
+    return isinstance(kind, str) and kind in _MODEL_ITEMS
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _messages(raw: msgspec.Raw) -> list[_Message]:
-    match bytes(memoryview(raw)[:1]):
-        case b"" | b"n":
-            return []
-        case b'"':
-            return [_Message(role="user", content=raw)]
-        case _:
-            return _decode_messages(raw)
-
-
-def _value(part: Any) -> Any:
-    if not isinstance(part, msgspec.Raw):
-        return part
-    return msgspec.json.decode(part) if memoryview(part).nbytes else None
-
-
-def _session_of_body(request: _Request) -> str:
-    user_id = request.metadata.get("user_id") if isinstance(request.metadata, dict) else None
+def _session_of_body(members: dict[str, Any]) -> str:
+    metadata = members.get("metadata")
+    user_id = metadata.get("user_id") if isinstance(metadata, dict) else None
     if isinstance(user_id, str):
         if match := _USER_ID.fullmatch(user_id):
             return _id(match["session"])
@@ -165,23 +86,23 @@ def _session_of_body(request: _Request) -> str:
             fields = None
         if isinstance(fields, dict) and (session := _id(fields.get("session_id"))):
             return session
-    return _id(request.prompt_cache_key)
+    return _id(members.get("prompt_cache_key"))
 
 
-def _opening_digest(request: _Request) -> str:
+def _opening_digest(members: dict[str, Any], messages: list[dict[str, Any]]) -> str:
     """Digest of the system text and the first user message, without markers; empty where there is no user message."""
-    first = next((index for index, message in enumerate(request.messages) if message.role == "user"), None)
+    first = next((index for index, message in enumerate(messages) if message.get("role") == "user"), None)
     if first is None:
         return ""
-    leading = [message.content for message in request.messages[:first] if message.role in _SYSTEM_ROLES]
+    leading = [message.get("content") for message in messages[:first] if _text(message.get("role")) in _SYSTEM_ROLES]
     digest = hashlib.sha256()
     try:
-        for part in (*request.system, *leading, request.messages[first].content):
-            for text in _texts(_value(part)):
+        for part in (members.get("system"), members.get("instructions"), *leading, messages[first].get("content")):
+            for text in _texts(part):
                 data = text.encode("utf-8", "surrogatepass")
                 digest.update(len(data).to_bytes(8, "big") + data)
             digest.update(_PART_END)
-    except (msgspec.MsgspecError, RecursionError):
+    except RecursionError:
         return ""
     return f"opening-{digest.hexdigest()[:24]}"
 
@@ -200,6 +121,10 @@ def _texts(content: Any) -> Iterator[str]:
             yield json.dumps({key: value for key, value in block.items() if key != "cache_control"}, sort_keys=True)
         elif block is not None:
             yield json.dumps(block, sort_keys=True)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _id(value: Any) -> str:

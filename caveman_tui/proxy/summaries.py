@@ -8,19 +8,22 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from caveman_tui.core.edits import Edit
+from caveman_tui.core.body_growth import open_for_growth
+from caveman_tui.core.edits import Edit, EditKind
+from caveman_tui.core.json_spans import JsonRefused, parse_value
 from caveman_tui.core.policy import Dialect
-from caveman_tui.core.prefix_digests import PrefixDigests, prefix_digests
-from caveman_tui.core.rewrite import MARKER_EDITS, ToolsChange, with_markers, with_measure
+from caveman_tui.core.prefix_digests import Digested, PrefixDigests, digest_request
+from caveman_tui.core.rewrite import MARKER_EDITS, ToolsChange, with_measure
 from caveman_tui.core.tokens import count_json_tokens
 from caveman_tui.protocol.events import ExchangeRewritten, MarkerEdit, ToolsSummary
 from caveman_tui.proxy.exchange_log import ExchangeLog
+from caveman_tui.proxy.last_requests import LastRequest, LastRequests
 from caveman_tui.proxy.recording import Recording
 from caveman_tui.proxy.transform import REPORT, Prepared
 
 _REMEMBERED_COUNTS = 512
-_AT_ONCE_BYTES = 16 * 1024
-"""Bodies up to here are digested where the event loop runs, in 0.1 ms: less than a thread, and a second event, would take."""
+_AT_ONCE_BYTES = 64 * 1024
+"""So much that nobody has read before is digested where the event loop runs: less than a thread, and a second event, would take."""
 _WAITING_AT_MOST = 16
 """Under a load that leaves more than so many waiting, prefixes stay unknown rather than take time from requests."""
 
@@ -40,6 +43,7 @@ class Summaries:
         self,
         log: ExchangeLog,
         remember_counts: Callable[[bytes, int, int], Coroutine[Any, Any, None]],
+        last_requests: LastRequests,
         *,
         count: Callable[[bytes], int] = count_json_tokens,
     ) -> None:
@@ -47,6 +51,7 @@ class Summaries:
         # One, and none of those that rewrite: counting a catalog may take a second, and nobody waits for it.
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="summaries")
         self._remember_counts = remember_counts
+        self.last_requests = last_requests
         self._count = count
         self._counts: OrderedDict[_CountKey, _Counts] = OrderedDict()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -127,8 +132,8 @@ class Told:
     def tell(self) -> None:
         """Emit what is known now."""
         try:
-            if self._prefix is None and (body := self._sent) is not None and len(body) <= _AT_ONCE_BYTES:
-                self._prefix = prefix_digests(body)
+            if self._prefix is None and self._prepared.examined.new_bytes <= _AT_ONCE_BYTES:
+                self._digested(self._prepared, _digests(self._prepared))
             self._recording.rewritten(self._event())
         except Exception as error:
             self._recording.warn("not-told", f"the rewrite could not be described ({type(error).__name__})", "the request went on")
@@ -149,16 +154,10 @@ class Told:
         self.tell()
         self._summaries.run(self._complete())
 
-    @property
-    def _sent(self) -> bytes | None:
-        """What went out, decoded; None where it could not be read."""
-        return self._prepared.rewrite.body if self._prepared.rewrite else self._prepared.examined.body
-
     async def _complete(self) -> None:
         more = False
         try:
-            more = await self._fill_in_markers() | await self._digest_prefix()
-            more |= await self._measure()
+            more = await self._digest_prefix() | await self._measure()
             for change in self._prepared.rewrite.tools if self._prepared.rewrite else ():
                 digest = self._digest(change)
                 if self._summaries.counts(change, digest) is None:
@@ -171,16 +170,6 @@ class Told:
         if more:
             self.tell()
 
-    async def _fill_in_markers(self) -> bool:
-        """Where the request passed on unread, its markers are read now. Whether there are any."""
-        prepared, dialect = self._prepared, self._dialect
-        rewrite, body = prepared.rewrite, prepared.examined.body
-        if rewrite is None or body is None or rewrite.read or b"cache_control" not in body:
-            return False
-        filled = await self._summaries.in_thread(lambda: with_markers(rewrite, body, dialect))
-        self._prepared = replace(prepared, rewrite=filled)
-        return bool(filled.markers_before)
-
     async def _measure(self) -> bool:
         """What shrinking would save, where the policy only measures. Whether there is anything to tell."""
         prepared, dialect = self._prepared, self._dialect
@@ -190,7 +179,8 @@ class Told:
         with self._summaries.room_to_measure(len(body)) as fits:
             if not fits:
                 return False
-            measured = await self._summaries.in_thread(lambda: with_measure(rewrite, body, dialect, policy))
+            request = prepared.examined.document or body
+            measured = await self._summaries.in_thread(lambda: with_measure(rewrite, request, dialect, policy))
         if self._prepared is not prepared:
             # Another form went out meanwhile, and is measured for itself.
             return False
@@ -200,14 +190,23 @@ class Told:
         return measured is not rewrite
 
     async def _digest_prefix(self) -> bool:
-        """Digest a body that is too long to do so at once. Whether that said anything."""
-        body = self._sent
-        if body is None or len(body) <= _AT_ONCE_BYTES or self._summaries.busy:
+        """Digest a body that has too much new in it to do so at once. Whether that said anything."""
+        prepared = self._prepared
+        if self._prefix is not None or prepared.examined.body is None or self._summaries.busy:
             return False
-        prefix = await self._summaries.in_thread(lambda: prefix_digests(body))
-        if self._sent is body:
-            self._prefix = prefix
-        return prefix is not None
+        digested = await self._summaries.in_thread(lambda: _digests(prepared))
+        if self._prepared is not prepared:
+            return False
+        self._digested(prepared, digested)
+        return digested is not None
+
+    def _digested(self, prepared: Prepared, digested: Digested | None) -> None:
+        """Take the digests, and remember the request for the next one of its conversation."""
+        examined = prepared.examined
+        self._prefix = digested.prefix if digested else None
+        if digested is not None and examined.document is not None:
+            chain = () if _lie_in_messages(prepared) else digested.chain
+            self._summaries.last_requests.remember(examined.key, LastRequest(self._recording.id, examined.document, chain))
 
     def _event(self) -> ExchangeRewritten:
         rewrite = self._prepared.rewrite
@@ -246,6 +245,30 @@ class Told:
             tokens_before=before,
             tokens_after=after,
         )
+
+
+def _digests(prepared: Prepared) -> Digested | None:
+    """Of what went out; None where that is no request."""
+    examined, rewrite = prepared.examined, prepared.rewrite
+    if examined.body is None or examined.document is None:
+        return None
+    value = rewrite.value if rewrite else examined.document.value
+    try:
+        if value is None:
+            # Edits were undone.
+            value = parse_value(rewrite.body if rewrite else examined.body)
+        if not isinstance(value, dict):
+            return None
+        known = examined.earlier.chain[: examined.shared.items] if examined.earlier and not _lie_in_messages(prepared) else ()
+        open_for_growth(examined.document)
+        return digest_request(value, known)
+    except (JsonRefused, RecursionError):
+        return None
+
+
+def _lie_in_messages(prepared: Prepared) -> bool:
+    """Whether edits change what messages say: Codex sends tools among them."""
+    return any(edit.kind is EditKind.TOOLS and edit.pointer.startswith(("/input", "/messages")) for edit in prepared.edits)
 
 
 def _marker_edit(edit: Edit) -> MarkerEdit:

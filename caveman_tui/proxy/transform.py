@@ -2,25 +2,27 @@
 
 import asyncio
 import contextlib
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import msgspec
 
+from caveman_tui.core.body_growth import NOTHING, Shared, grown, shared_start
 from caveman_tui.core.edits import Edit, EditKind
+from caveman_tui.core.json_spans import JsonDocument, JsonRefused
 from caveman_tui.core.policy import ClientKind, Dialect, Policy, ShrinkMode
-from caveman_tui.core.rewrite import MARKER_EDITS, TOOLS_EDITS, Rewrite, ToolsChange, without
+from caveman_tui.core.rewrite import MARKER_EDITS, TOOLS_EDITS, Rewrite, ToolsChange, tools_paths, without
 from caveman_tui.proxy import codings
-from caveman_tui.proxy.conversations import Conversations
-from caveman_tui.proxy.identity import Identity
+from caveman_tui.proxy.identity import Identity, identify
+from caveman_tui.proxy.last_requests import Key, LastRequest, LastRequests, key_of
 from caveman_tui.proxy.originals import Trouble
 from caveman_tui.proxy.recording import Recording
 
 INLINE_BYTES = 64 * 1024
-"""Bodies up to here are worked on where the event loop runs: less time than handing them to a thread and back."""
+"""So much that nobody has read before is worked on where the event loop runs: less time than handing it to a thread and back."""
+_LONGEST_MODEL = 200
 _THREADS = 3
 _LARGE_BYTES = 8 * 1024 * 1024
 """Bodies from here on are parsed one at a time, since the parsed values take several times the body's size."""
@@ -31,7 +33,7 @@ _T = TypeVar("_T")
 class Rewriter(Protocol):
     """`core.rewrite.rewrite`."""
 
-    def __call__(self, body: bytes, dialect: Dialect, client: ClientKind, policy: Policy) -> Rewrite:
+    def __call__(self, body: bytes | JsonDocument, dialect: Dialect, client: ClientKind, policy: Policy) -> Rewrite:
         """Pure, and may take milliseconds for each megabyte."""
 
 
@@ -45,8 +47,21 @@ class Examined:
     body: bytes | None
     """Decoded; None where it can't be, and is therefore not looked at."""
     identity: Identity
+    document: JsonDocument | None = None
+    """The body as read; None where it is nothing that may be edited."""
     model: str = ""
     has_tools: bool = False
+    key: Key = ()
+    """Under which it is remembered for the next request."""
+    earlier: LastRequest | None = None
+    """The request before it in its conversation, where it begins like that one."""
+    shared: Shared = NOTHING
+    """What it has in common with that one."""
+
+    @property
+    def new_bytes(self) -> int:
+        """How much of the body nobody has read before: what any work on it takes time for."""
+        return len(self.body or b"") - self.shared.size
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +107,13 @@ class Transformer:
 
     def __init__(
         self,
-        conversations: Conversations,
         rewriter: Rewriter,
         commit: Callable[[bytes], Awaitable[str | Trouble]],
+        last_requests: LastRequests,
         *,
         decoded_limit: int,
     ) -> None:
-        self._conversations = conversations
+        self._last_requests = last_requests
         self._rewriter = rewriter
         self._commit = commit
         self._decoded_limit = decoded_limit
@@ -119,7 +134,24 @@ class Transformer:
         if body is None:
             return Examined(encoded=encoded, content_encoding=coding, body=None, identity=Identity())
         try:
-            return await self._run(len(body), lambda: self._read(encoded, coding, body, headers, dialect))
+            key = key_of(headers, body)
+            earlier = self._last_requests.find(key)
+            shared = shared_start(body, earlier.document) if earlier else NOTHING
+            document = await self._run(len(body) - shared.size, lambda: _parsed(body, earlier, shared))
+            value = document.value if document else None
+            model = value.get("model") if isinstance(value, dict) else None
+            return Examined(
+                encoded=encoded,
+                content_encoding=coding,
+                body=body,
+                identity=identify(headers, value),
+                document=document,
+                model=model[:_LONGEST_MODEL] if isinstance(model, str) else "",
+                has_tools=bool(tools_paths(value, dialect)),
+                key=key,
+                earlier=earlier if shared.items else None,
+                shared=shared,
+            )
         except Exception as error:
             recording.warn("not-examined", f"the request could not be read ({_name(error)})", "it went out as it came", REPORT)
             return Examined(encoded=encoded, content_encoding=coding, body=None, identity=Identity())
@@ -135,7 +167,8 @@ class Transformer:
             now = msgspec.structs.replace(policy, shrink=ShrinkMode.OFF) if to_measure else policy
             # The first look at a catalog may take long, however small it is beside a conversation.
             at_once = now.shrink is ShrinkMode.OFF or not examined.has_tools
-            rewrite = await self._run(len(body), lambda: self._rewriter(body, dialect, client, now), at_once=at_once)
+            request = examined.document or body
+            rewrite = await self._run(examined.new_bytes, lambda: self._rewriter(request, dialect, client, now), at_once=at_once)
             if rewrite.warning:
                 recording.warn("rewrite-discarded", rewrite.warning, "the request went out as it came", REPORT)
             prepared = Prepared(examined, rewrite, to_measure=to_measure)
@@ -159,11 +192,6 @@ class Transformer:
             why = str(error) if isinstance(error, codings.CodingError) else _name(error)
             recording.warn("not-decoded", f"the request's body could not be decoded: {why}", "it went out as it came")
             return None
-
-    def _read(self, encoded: bytes, coding: str, body: bytes, headers: Mapping[str, str], dialect: Dialect) -> Examined:
-        head = read_head(body)
-        identity = self._conversations.identify(headers, body, dialect)
-        return Examined(encoded=encoded, content_encoding=coding, body=body, identity=identity, model=head.model, has_tools=head.has_tools)
 
     async def _with_originals(self, prepared: Prepared, recording: Recording) -> Prepared:
         """Commit what the tools edits replace; without a commit those edits are dropped."""
@@ -189,42 +217,12 @@ class Transformer:
 REPORT = "Report it; --shrink off and --ttl off avoid it."
 
 
-class Head(msgspec.Struct, frozen=True):
-    """What a row shows, and pinning asks, of a request."""
-
-    model: str = ""
-    has_tools: bool = False
-
-
-class _Members(msgspec.Struct):
-    model: Any = None
-    tools: msgspec.Raw = msgspec.Raw()
-
-
-_decode_members = msgspec.json.Decoder(_Members).decode
-
-
-def read_head(body: bytes) -> Head:
-    """Model, and whether there are tools; empty where the body is no JSON object. 1 ms for each megabyte."""
-    model: Any
+def _parsed(body: bytes, earlier: LastRequest | None, shared: Shared) -> JsonDocument | None:
     try:
-        members = _decode_members(body)
-        model, tools = members.model, _holds_something(bytes(members.tools))
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
-        try:
-            document = json.loads(body)
-        except (ValueError, RecursionError):
-            return Head()
-        if not isinstance(document, dict):
-            return Head()
-        model, tools = document.get("model"), bool(document.get("tools"))
-    # Codex may carry its tools in the first item of the input.
-    return Head(model=model[:200] if isinstance(model, str) else "", has_tools=tools or b'"additional_tools"' in body)
-
-
-def _holds_something(value: bytes) -> bool:
-    """Whether a JSON value is neither null nor an empty array or object."""
-    return value != b"null" and bool(value[1:-1].strip())
+        return grown(body, earlier.document, shared) if earlier else JsonDocument(body)
+    except JsonRefused:
+        # The rewriter meets the same, and says why.
+        return None
 
 
 def _originals(body: bytes, tools: list[Edit], changes: tuple[ToolsChange, ...]) -> list[bytes]:

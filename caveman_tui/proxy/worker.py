@@ -22,6 +22,7 @@ from caveman_tui.proxy.control_socket import has_unix_sockets
 from caveman_tui.proxy.conversations import Conversations
 from caveman_tui.proxy.exchange_log import ExchangeLog
 from caveman_tui.proxy.forward import Forwarder
+from caveman_tui.proxy.last_requests import LastRequests
 from caveman_tui.proxy.limits import InFlightBudget
 from caveman_tui.proxy.loopback import is_loopback
 from caveman_tui.proxy.originals import Originals
@@ -162,9 +163,10 @@ class Worker:
         self._running.push_async_callback(self._originals.close)
         conversations = self._conversations()
         self._running.push_async_callback(conversations.close)
-        transformer = Transformer(conversations, rewrite, self._originals.commit, decoded_limit=config.editable_body_limit_bytes)
+        last_requests = LastRequests()
+        transformer = Transformer(rewrite, self._originals.commit, last_requests, decoded_limit=config.editable_body_limit_bytes)
         self._running.callback(transformer.close)
-        summaries = Summaries(self.log, self._originals.remember_counts)
+        summaries = Summaries(self.log, self._originals.remember_counts, last_requests)
         self._running.push_async_callback(summaries.close)
         self._started_at = time.time()
         # The port takes connections from here on, so whoever finds the record may connect; the control API ends after the proxy.

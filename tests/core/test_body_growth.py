@@ -53,6 +53,8 @@ def test_it_says_what_a_whole_reading_says(bodies: tuple[bytes, bytes]) -> None:
         return
     shared = shared_start(bodies[1], earlier)
     assert bodies[1][: shared.size] == bodies[0][: shared.size]
+    assert bodies[1][len(bodies[1]) - shared.tail :] == bodies[0][len(bodies[0]) - shared.tail :]
+    assert shared.size + shared.tail <= min(map(len, bodies))
     try:
         whole = JsonDocument(bodies[1])
     except JsonRefused as refused:
@@ -110,7 +112,7 @@ def test_without_a_message_in_common_nothing_is_shared(body: bytes) -> None:
 
 def test_a_message_that_is_no_object_may_go_on_and_is_read_again() -> None:
     earlier = JsonDocument(b'{"input":[{"a":1},12]}')
-    assert shared_start(b'{"input":[{"a":1},123]}', earlier) == Shared(1, 17)
+    assert shared_start(b'{"input":[{"a":1},123]}', earlier) == Shared(1, 17, 2)
 
 
 def test_what_only_the_lenient_reader_takes_is_read_whole() -> None:

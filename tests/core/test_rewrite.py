@@ -5,9 +5,10 @@ import pytest
 
 from caveman_tui.core import rewrite as rewrite_module
 from caveman_tui.core.edits import EditKind, apply_edits
+from caveman_tui.core.json_spans import JsonDocument
 from caveman_tui.core.loop_ttl import client_kind
 from caveman_tui.core.policy import ClientKind, Dialect, Level, LoopTtlMode, Policy, ShrinkMode
-from caveman_tui.core.rewrite import MARKER_EDITS, TOOLS_EDITS, Rewrite, Shrinker, rewrite, with_markers, with_measure, without
+from caveman_tui.core.rewrite import MARKER_EDITS, TOOLS_EDITS, Rewrite, Shrinker, rewrite, with_measure, without
 from caveman_tui.core.shrink.model import ShrunkCatalog
 from tests.core.requests import BARE, FIVE, HEADLESS_AGENT, HOUR, INTERACTIVE_AGENT, assistant, call, encode, loop, result, text, user
 
@@ -320,16 +321,21 @@ def test_a_body_of_35_megabytes_is_edited() -> None:
 # ---- the ladder
 
 
-def test_markers_of_an_unread_body_are_filled_in_afterwards() -> None:
-    body = encode({"system": [text("s", BARE)], "messages": [user(text("p", FIVE))]})
-    outcome = run(body, TTL_ONLY)
-    assert (outcome.read, outcome.markers_before, told(outcome)) == (False, (), {"no-hour-marker"})
-    filled = with_markers(outcome, body, MESSAGES)
-    assert [(marker.pointer, marker.bare) for marker in filled.markers_before] == [("/system/0", True), ("/messages/0/content/0", False)]
-    assert filled.markers_after == filled.markers_before
-    assert with_markers(filled, body, MESSAGES) is filled
-    assert with_markers(outcome, body, Dialect.OPENAI_CHAT) is outcome
-    assert "not-json" in told(with_markers(run(b"{", TTL_ONLY), b"{", MESSAGES))
+def test_markers_are_told_where_none_is_changed() -> None:
+    outcome = run(encode({"system": [text("s", BARE)], "messages": [user(text("p", FIVE))]}), TTL_ONLY)
+    assert told(outcome) == {"no-hour-marker"}
+    assert [(marker.pointer, marker.bare) for marker in outcome.markers_before] == [("/system/0", True), ("/messages/0/content/0", False)]
+    assert outcome.markers_after == outcome.markers_before
+
+
+def test_a_body_that_was_parsed_is_rewritten_alike() -> None:
+    body = encode({"messages": [user(text("p")), assistant(call()), user(result(1, HOUR))]})
+    assert rewrite(JsonDocument(body), MESSAGES, ClientKind(), TTL_ONLY) == rewrite(body, MESSAGES, ClientKind(), TTL_ONLY)
+
+
+def test_the_value_is_that_of_the_rewritten_body() -> None:
+    outcome = run({"messages": [user(text("p")), assistant(call()), user(result(1, HOUR))]}, TTL_ONLY)
+    assert outcome.edits and outcome.value == JsonDocument(outcome.body).value
 
 
 def test_the_default_shrinker_is_a_shrinker() -> None:

@@ -5,6 +5,7 @@ import hashlib
 import msgspec
 
 from caveman_tui.core.edits import Edit, EditKind, apply_edits
+from caveman_tui.core.json_spans import JsonDocument
 from caveman_tui.core.policy import ClientKind, Dialect, Level, LoopTtlMode, Policy, ShrinkMode
 from caveman_tui.core.rewrite import Rewrite, ToolsChange
 from caveman_tui.core.shrink.model import ShrunkCatalog, ShrunkTool
@@ -26,8 +27,9 @@ def edited(text: bytes = b"hi") -> bytes:
     return request(text, tools=SHRUNK, ttl=b'"5m"')
 
 
-def rewrite(body: bytes, dialect: Dialect, client: ClientKind, policy: Policy) -> Rewrite:
+def rewrite(request: bytes | JsonDocument, dialect: Dialect, client: ClientKind, policy: Policy) -> Rewrite:
     """Shortens the one marker and shrinks the one tool, each if the policy lets it."""
+    body = request.body if isinstance(request, JsonDocument) else request
     edits: list[Edit] = []
     changes: list[ToolsChange] = []
     if TOOLS in body and policy.shrink is not ShrinkMode.OFF:
@@ -53,9 +55,9 @@ def rewrite(body: bytes, dialect: Dialect, client: ClientKind, policy: Policy) -
                 reason="loop-shortened",
             )
         )
-    return Rewrite(body=apply_edits(body, tuple(edits)), edits=tuple(edits), tools=tuple(changes), read=True)
+    return Rewrite(body=apply_edits(body, tuple(edits)), edits=tuple(edits), tools=tuple(changes))
 
 
-def with_measure(result: Rewrite, body: bytes, dialect: Dialect, policy: Policy) -> Rewrite:
+def with_measure(result: Rewrite, body: bytes | JsonDocument, dialect: Dialect, policy: Policy) -> Rewrite:
     """What shrinking would do, added after forwarding."""
     return msgspec.structs.replace(result, tools=rewrite(body, dialect, ClientKind(), policy).tools)

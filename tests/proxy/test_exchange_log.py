@@ -37,7 +37,7 @@ def _whole_exchange(log: ExchangeLog, *, model: str = "opus") -> str:
 
 async def _settled(log: ExchangeLog) -> None:
     """Wait until everything was compressed."""
-    while log.bodies._waiting or log.bodies._compressing:
+    while not log.bodies.memory.idle:
         await asyncio.sleep(0.005)
 
 
@@ -193,7 +193,9 @@ async def test_bodies_are_compressed_once_the_exchange_has_ended_not_before(kept
         log.keep_response(id, body, "", ())
     await _settled(log)
     assert log.bodies.size < len(body) // 10
-    assert log.bodies.size == sum(entry.size for entry in log.bodies._entries.values())
+    kept = {blob for entry in log.bodies._entries.values() for blob in entry.blobs()}
+    headers_size = sum(entry.headers_size for entry in log.bodies._entries.values())
+    assert log.bodies.size == sum(blob.size for blob in kept) + headers_size
     assert log.bodies.read(id, "request-before").data == log.bodies.read(id, "response").data == body
     log.close()
 

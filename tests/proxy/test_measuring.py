@@ -10,6 +10,7 @@ from caveman_tui.core.policy import ShrinkMode
 from caveman_tui.core.rewrite import Rewrite
 from caveman_tui.protocol.events import Settings
 from caveman_tui.proxy.exchange_log import ExchangeLog
+from caveman_tui.proxy.last_requests import LastRequests
 from caveman_tui.proxy.summaries import Summaries
 from tests.proxy import rewriting
 from tests.proxy.conftest import LIMIT_SECONDS, StartBench
@@ -66,7 +67,7 @@ async def test_what_was_measured_is_no_word_on_what_went_out_after_a_refusal(
 
 
 async def test_bodies_that_wait_to_be_measured_are_bounded() -> None:
-    summaries = Summaries(ExchangeLog(), AsyncMock())
+    summaries = Summaries(ExchangeLog(), AsyncMock(), LastRequests())
     with summaries.room_to_measure(50 << 20) as first, summaries.room_to_measure(20 << 20) as second:
         assert (first, second) == (True, False)
     with summaries.room_to_measure(60 << 20) as third:
