@@ -7,12 +7,10 @@ are the same bytes at the same place, so what was read of them then is what they
 from bisect import bisect_right
 from typing import NamedTuple
 
-from caveman_tui.core.json_spans import JsonDocument, Members, Read, Span
+from caveman_tui.core.json_spans import SPACE, JsonDocument, Members, Read, Span
 
 _STEPS = (1 << 16, 1 << 10, 1 << 5, 1)
 _KEYS = ("messages", "input")
-_STAND_IN = b"null"
-"""Stands for the shared messages while the rest is parsed."""
 
 
 class Shared(NamedTuple):
@@ -59,24 +57,54 @@ def grown(body: bytes, earlier: JsonDocument, shared: Shared) -> JsonDocument:
 
 
 def _grown(body: bytes, earlier: JsonDocument, shared: Shared) -> JsonDocument | None:
-    """None where the rest needs a closer look, or means something else than it seems."""
+    """None where the rest needs a closer look, or means something else than it seems.
+
+    Parsed is the list without the shared messages, and what follows it up to the members that both bodies end with.
+    """
     key, whole = _list_member(earlier)
-    items = earlier.items_of(whole)
-    first = items[0].start
-    rest = JsonDocument(body[:first] + _STAND_IN + body[shared.size :])
+    known = earlier.members_of(earlier.root).spans
+    names = list(known)
+    before, after = names[: names.index(key)], names[names.index(key) + 1 :]
+    ends = [known[name].end for name in (key, *after)]
+    # From here on both bodies are the same to their ends: members that begin there, with their commas, are known.
+    kept = next((index for index, end in enumerate(ends[:-1]) if end >= len(earlier.body) - shared.tail), len(after))
+    shift = len(body) - len(earlier.body)
+    head = b'{"%b":[null' % key.encode()
+    rest = JsonDocument(head + (body[shared.size : ends[kept] + shift] + b"}" if kept < len(after) else body[shared.size :]))
     if not rest.strict or not isinstance(rest.value, dict):
         return None
     members = rest.members_of(rest.root)
-    span = members.spans.get(key)
-    if members.repeats or span is None or span.start != whole.start:
+    names = [*before, *members.spans, *after[kept:]]
+    if members.repeats or len(set(names)) < len(names):
         return None
-    shift = shared.size - first - len(_STAND_IN)
-    spans = {name: Span(_moved(span.start, first, shift), _moved(span.end, first, shift)) for name, span in members.spans.items()}
-    new = [Span(item.start + shift, item.end + shift) for item in rest.items_of(span)[1:]]
-    value = rest.value | {key: earlier.value[key][: shared.items] + rest.value[key][1:]}
-    root = Span(rest.root.start, rest.root.end + shift)
-    read = Read(value, True, root, {root: Members(spans, False)}, {spans[key]: items[: shared.items] + new})
+    move = shared.size - len(head)
+    spans = {name: known[name] for name in before}
+    spans |= {name: _moved(span, move) for name, span in members.spans.items()}
+    spans |= {name: _moved(known[name], shift) for name in after[kept:]}
+    spans[key] = Span(whole.start, spans[key].end)
+    items = earlier.items_of(whole)[: shared.items] + [_moved(item, move) for item in rest.items_of(members.spans[key])[1:]]
+    values = earlier.value | rest.value | {key: earlier.value[key][: shared.items] + rest.value[key][1:]}
+    root = Span(earlier.root.start, len(body.rstrip(SPACE)))
+    read = Read({name: values[name] for name in names}, True, root, {root: Members(spans, False)}, {spans[key]: items})
     return JsonDocument(body, read=read)
+
+
+def _moved(span: Span, shift: int) -> Span:
+    return Span(span.start + shift, span.end + shift)
+
+
+def _items(document: JsonDocument) -> list[Span]:
+    return document.items_of(found[1]) if (found := _list_member(document))[0] else []
+
+
+def _list_member(document: JsonDocument) -> tuple[str, Span]:
+    """The member that holds the conversation, and where; no name where none does or where it is not plain."""
+    value = document.value
+    key = next((key for key in _KEYS if isinstance(value, dict) and isinstance(value.get(key), list) and value[key]), "")
+    if not key:
+        return "", document.root
+    members = document.members_of(document.root)
+    return ("" if members.repeats else key), members.spans[key]
 
 
 def _common_start(one: bytes, other: bytes, limit: int) -> int:
@@ -93,21 +121,3 @@ def _common_end(one: bytes, other: bytes, limit: int) -> int:
         while same + step <= limit and one[long - same - step : long - same] == other[short - same - step : short - same]:
             same += step
     return same
-
-
-def _moved(position: int, first: int, shift: int) -> int:
-    return position + shift if position > first else position
-
-
-def _items(document: JsonDocument) -> list[Span]:
-    return document.items_of(found[1]) if (found := _list_member(document))[0] else []
-
-
-def _list_member(document: JsonDocument) -> tuple[str, Span]:
-    """The member that holds the conversation, and where; no name where none does or where it is not plain."""
-    value = document.value
-    key = next((key for key in _KEYS if isinstance(value, dict) and isinstance(value.get(key), list) and value[key]), "")
-    if not key:
-        return "", document.root
-    members = document.members_of(document.root)
-    return ("" if members.repeats else key), members.spans[key]

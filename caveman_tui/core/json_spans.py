@@ -13,6 +13,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+SPACE = b" \t\n\r"
+"""What JSON allows between values."""
+
 DEPTH_LIMIT = 500
 """Levels of nesting that are read. Half the interpreter's recursion limit, so that the answer never depends on the caller's stack."""
 
@@ -227,7 +230,6 @@ class JsonDocument:
         return self._latin_text
 
 
-_SPACE = b" \t\n\r"
 _QUOTE, _OPEN_OBJECT, _OPEN_ARRAY = b'"{['
 _NOT_SPACE = re.compile(rb"[^ \t\n\r]|\Z")
 _COLON = re.compile(rb"[ \t\n\r]*:[ \t\n\r]*")
@@ -256,7 +258,7 @@ def _read(body: bytes, fast: bool) -> Read:
     value, strict = _parse(body, fast=fast)
     if is_deeper(value, DEPTH_LIMIT):
         raise JsonRefused("too-deep")
-    return Read(value, strict, Span(_skip_space(body, 0), len(body.rstrip(_SPACE))), {}, {})
+    return Read(value, strict, Span(_skip_space(body, 0), len(body.rstrip(SPACE))), {}, {})
 
 
 def is_deeper(value: Any, limit: int) -> bool:

@@ -8,6 +8,7 @@ changes no content.
 import hashlib
 import json
 import re
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
@@ -76,8 +77,9 @@ def prefix_digests(body: bytes) -> PrefixDigests | None:
         return None
 
 
-def digest_request(request: dict[str, Any], known: tuple[bytes, ...] = ()) -> Digested:
-    """The same of a parsed request. `known` is the chain of its first messages, as far as they are known to be those of another.
+def digest_request(request: dict[str, Any], known: tuple[bytes, ...] = (), tools_text: bytes | None = None) -> Digested:
+    """The same of a parsed request. `known` is the chain of its first messages, as far as they are known to be those of another;
+    `tools_text` is how its tools are spelled, where that is known: the digest of a text is remembered.
 
     Raises RecursionError where it nests deeper than the encoder goes.
     """
@@ -85,7 +87,7 @@ def digest_request(request: dict[str, Any], known: tuple[bytes, ...] = ()) -> Di
     chain = _chain(_list(request.get("messages") or request.get("input")), known)
     return Digested(
         PrefixDigests(
-            tools=_digest([_without_marker(tool) for tool in _list(tools)]) if tools else "",
+            tools=_tools_digest(tools) if tools_text is None else _spelled_tools_digest(tools_text),
             system=_digest(_system(request.get("system") or request.get("instructions"))),
             switches=_digest([[name, value] for name in _SWITCHES if (value := request.get(name)) is not None]),
             points=_points(chain),
@@ -169,6 +171,15 @@ def _without_marker(block: Any) -> Any:
     if isinstance(source, dict) and isinstance(source.get("content"), list):
         bare = {**bare, "source": {**source, "content": [_without_marker(part) for part in source["content"]]}}
     return bare
+
+
+def _tools_digest(tools: Any) -> str:
+    return _digest([_without_marker(tool) for tool in _list(tools)]) if tools else ""
+
+
+@lru_cache(maxsize=32)
+def _spelled_tools_digest(text: bytes) -> str:
+    return _tools_digest(parse_value(text))
 
 
 def _digest(value: Any) -> str:

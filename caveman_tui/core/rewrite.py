@@ -24,6 +24,7 @@ __all__ = [
     "ToolsChange",
     "rewrite",
     "tools_paths",
+    "value_at",
     "with_measure",
     "without",
 ]
@@ -164,8 +165,8 @@ class _Draft:
             self.reasons.append(reason("duplicate-key", repeated.pointer))
             return
         for change in plan.changes:
-            control = _value_at(self._document.value, change.path).get("cache_control")
-            if change.adds and "cache_control" in _value_at(self._document.value, change.path):
+            control = value_at(self._document.value, change.path).get("cache_control")
+            if change.adds and "cache_control" in value_at(self._document.value, change.path):
                 self.reasons.append(reason("null-marker-replaced", json_pointer(change.path)))
             if isinstance(control, dict) and control.keys() - {"type", "ttl"}:
                 self.reasons.append(reason("marker-keys-kept", json_pointer(change.path)))
@@ -182,6 +183,8 @@ class _Draft:
             before = self._document.body[place.span.start : place.span.end]
             try:
                 catalog = shrink(before, level=policy.level, exclude=policy.excluded_tools)
+                if catalog.before != before:
+                    raise ValueError("another catalog was shrunk")
                 kept = not catalog.changed or _profile_kept(before, catalog.after)
             except Exception as error:  # a shrinker that fails costs the saving, not the request
                 self.reasons.append(reason("tools-failed", pointer))
@@ -201,7 +204,7 @@ class _Draft:
                         start=place.span.start,
                         end=place.span.end,
                         kind=EditKind.TOOLS,
-                        before=before,
+                        before=catalog.before,
                         after=catalog.after,
                         reason=code,
                     )
@@ -346,7 +349,8 @@ def _of_tools(markers: tuple[Marker, ...]) -> list[Marker]:
     return [marker for marker in markers if marker.section == "tools"]
 
 
-def _value_at(value: Any, path: Path) -> Any:
+def value_at(value: Any, path: Path) -> Any:
+    """What stands there in a parsed request. Raises KeyError or IndexError."""
     for step in path:
         value = value[step]
     return value

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections import OrderedDict
+from functools import lru_cache
 
 from caveman_tui.core.policy import Level
 from caveman_tui.core.shrink.model import ShrunkCatalog
@@ -21,8 +22,11 @@ class CatalogMemory:
 
     def put(self, catalog: ShrunkCatalog) -> str:
         """Keep a catalog; return the SHA-256 of its original bytes, hex."""
-        digest = hashlib.sha256(catalog.before).hexdigest()
+        digest = _digest(catalog.before)
         levels = self._catalogs.setdefault(digest, {})
+        if levels.get(catalog.level) is catalog:
+            self._catalogs.move_to_end(digest)
+            return digest
         if (older := levels.pop(catalog.level, None)) is not None:
             self._bytes -= _size(older)
         levels[catalog.level] = catalog
@@ -63,6 +67,12 @@ def catalog_detail(catalog: ShrunkCatalog, digest: str) -> CatalogDetail:
         bytes_before=len(catalog.before),
         bytes_after=len(catalog.after),
     )
+
+
+@lru_cache(maxsize=32)
+def _digest(original: bytes) -> str:
+    """Remembered, since agents send the same catalog all day."""
+    return hashlib.sha256(original).hexdigest()
 
 
 def _tokens(text: bytes) -> int | None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from caveman_tui.core.json_spans import JsonDocument
+from caveman_tui.core.policy import Policy
 
 _LEAST_BYTES = 16 * 1024
 """Reading less than this again costs less than remembering it."""
@@ -25,6 +26,8 @@ class LastRequest:
     """Its id."""
     document: JsonDocument
     """As it came."""
+    policy: Policy | None
+    """By which it was rewritten."""
     chain: tuple[bytes, ...] = ()
     """Of its messages as they went out, see `core.prefix_digests`; empty where nobody had time for it, or where edits lie in them."""
 

@@ -206,7 +206,7 @@ class Told:
         self._prefix = digested.prefix if digested else None
         if digested is not None and examined.document is not None:
             chain = () if _lie_in_messages(prepared) else digested.chain
-            self._summaries.last_requests.remember(examined.key, LastRequest(self._recording.id, examined.document, chain))
+            self._summaries.last_requests.remember(examined.key, LastRequest(self._recording.id, examined.document, prepared.policy, chain))
 
     def _event(self) -> ExchangeRewritten:
         rewrite = self._prepared.rewrite
@@ -261,7 +261,8 @@ def _digests(prepared: Prepared) -> Digested | None:
             return None
         known = examined.earlier.chain[: examined.shared.items] if examined.earlier and not _lie_in_messages(prepared) else ()
         open_for_growth(examined.document)
-        return digest_request(value, known)
+        shrunk = next((edit.after for edit in prepared.edits if edit.pointer == "/tools"), None)
+        return digest_request(value, known, shrunk)
     except (JsonRefused, RecursionError):
         return None
 

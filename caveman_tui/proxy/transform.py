@@ -13,7 +13,7 @@ from caveman_tui.core.body_growth import NOTHING, Shared, grown, shared_start
 from caveman_tui.core.edits import Edit, EditKind
 from caveman_tui.core.json_spans import JsonDocument, JsonRefused
 from caveman_tui.core.policy import ClientKind, Dialect, Policy, ShrinkMode
-from caveman_tui.core.rewrite import MARKER_EDITS, TOOLS_EDITS, Rewrite, ToolsChange, tools_paths, without
+from caveman_tui.core.rewrite import MARKER_EDITS, TOOLS_EDITS, Rewrite, ToolsChange, tools_paths, value_at, without
 from caveman_tui.proxy import codings
 from caveman_tui.proxy.identity import Identity, identify
 from caveman_tui.proxy.last_requests import Key, LastRequest, LastRequests, key_of
@@ -71,6 +71,8 @@ class Prepared:
     examined: Examined
     rewrite: Rewrite | None = None
     """What is made of it; None where it could not be looked at."""
+    policy: Policy | None = None
+    """By which that was made."""
     handles: Mapping[str, str] = field(default_factory=dict)
     """Recovery handles by pointer of the tools edit."""
     to_measure: Policy | None = None
@@ -166,12 +168,12 @@ class Transformer:
             to_measure = policy if policy.shrink is ShrinkMode.MEASURE and examined.has_tools else None
             now = msgspec.structs.replace(policy, shrink=ShrinkMode.OFF) if to_measure else policy
             # The first look at a catalog may take long, however small it is beside a conversation.
-            at_once = now.shrink is ShrinkMode.OFF or not examined.has_tools
+            at_once = now.shrink is ShrinkMode.OFF or not examined.has_tools or _same_tools(examined, dialect, now)
             request = examined.document or body
             rewrite = await self._run(examined.new_bytes, lambda: self._rewriter(request, dialect, client, now), at_once=at_once)
             if rewrite.warning:
                 recording.warn("rewrite-discarded", rewrite.warning, "the request went out as it came", REPORT)
-            prepared = Prepared(examined, rewrite, to_measure=to_measure)
+            prepared = Prepared(examined, rewrite, now, to_measure=to_measure)
             # Counting is answered with a number, which nobody recovers anything from; it writes no store.
             return prepared if dialect is Dialect.ANTHROPIC_COUNT_TOKENS else await self._with_originals(prepared, recording)
         except Exception as error:
@@ -195,12 +197,12 @@ class Transformer:
 
     async def _with_originals(self, prepared: Prepared, recording: Recording) -> Prepared:
         """Commit what the tools edits replace; without a commit those edits are dropped."""
-        rewrite, body = prepared.rewrite, prepared.examined.body
-        assert rewrite is not None and body is not None
+        rewrite = prepared.rewrite
+        assert rewrite is not None
         tools = [edit for edit in prepared.edits if edit.kind is EditKind.TOOLS]
         if not tools:
             return prepared
-        results = await asyncio.gather(*(self._commit(original) for original in _originals(body, tools, rewrite.tools)))
+        results = await asyncio.gather(*(self._commit(original) for original in _originals(tools, rewrite.tools)))
         if trouble := next((result for result in results if isinstance(result, Trouble)), None):
             recording.warn(trouble.code, trouble.what, "the tools went out as they came", trouble.todo)
             return prepared.undo(TOOLS_EDITS)
@@ -225,12 +227,23 @@ def _parsed(body: bytes, earlier: LastRequest | None, shared: Shared) -> JsonDoc
         return None
 
 
-def _originals(body: bytes, tools: list[Edit], changes: tuple[ToolsChange, ...]) -> list[bytes]:
+def _same_tools(examined: Examined, dialect: Dialect, policy: Policy) -> bool:
+    """Whether the very tools of the request before were shrunk by this policy: then what becomes of them is remembered."""
+    earlier, document = examined.earlier, examined.document
+    if earlier is None or document is None or earlier.policy != policy:
+        return False
+    paths = tools_paths(document.value, dialect)
+    if paths != tools_paths(earlier.document.value, dialect):
+        return False
+    return all(value_at(document.value, path) is value_at(earlier.document.value, path) for path in paths)
+
+
+def _originals(tools: list[Edit], changes: tuple[ToolsChange, ...]) -> list[bytes]:
     """The exact bytes of the tools value that each edit lies in."""
     originals = []
     for edit in tools:
         whole = next((change for change in changes if change.start <= edit.start and edit.end <= change.end), None)
-        originals.append(body[whole.start : whole.end] if whole else edit.before)
+        originals.append(whole.catalog.before if whole else edit.before)
     return originals
 
 

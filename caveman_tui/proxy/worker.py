@@ -10,7 +10,7 @@ from pathlib import Path
 from caveman_tui import __version__, places
 from caveman_tui.config import WorkerConfig
 from caveman_tui.core.loop_ttl import client_kind
-from caveman_tui.core.policy import ClientKind, Level
+from caveman_tui.core.policy import ClientKind, Level, ShrinkMode
 from caveman_tui.core.rewrite import rewrite
 from caveman_tui.core.shrink import SHRINKER_VERSION, shrink_catalog
 from caveman_tui.core.shrink.model import ShrunkCatalog
@@ -25,7 +25,7 @@ from caveman_tui.proxy.forward import Forwarder
 from caveman_tui.proxy.last_requests import LastRequests
 from caveman_tui.proxy.limits import InFlightBudget
 from caveman_tui.proxy.loopback import is_loopback
-from caveman_tui.proxy.originals import Originals
+from caveman_tui.proxy.originals import PUT_SECONDS, Originals
 from caveman_tui.proxy.pins import PinFile
 from caveman_tui.proxy.preload import preload
 from caveman_tui.proxy.summaries import Summaries
@@ -50,8 +50,10 @@ class StartProblem(Exception):
 class Worker:
     """A model-API proxy on a loopback port with its control API. Lives on one event loop."""
 
-    def __init__(self, config: WorkerConfig, *, stop_seconds: float = server.STOP_SECONDS) -> None:
-        """`stop_seconds` is what running exchanges get to end by themselves."""
+    def __init__(
+        self, config: WorkerConfig, *, stop_seconds: float = server.STOP_SECONDS, put_seconds: float = PUT_SECONDS
+    ) -> None:
+        """`stop_seconds` is what running exchanges get to end by themselves, `put_seconds` what a request waits for the store."""
         self.config = config
         self.settings = config.settings
         self.port = config.port
@@ -59,6 +61,7 @@ class Worker:
         self.host = "127.0.0.1" if config.host == "localhost" else config.host.strip("[]")
         self.log = ExchangeLog(exchange_limit=config.exchange_limit, body_budget_bytes=config.body_budget_bytes)
         self._stop_seconds = stop_seconds
+        self._put_seconds = put_seconds
         self._budget = InFlightBudget(config.in_flight_budget_bytes)
         self._started_at = 0.0
         self._stop_asked = asyncio.Event()
@@ -126,6 +129,8 @@ class Worker:
         """Take these settings, and tell the followers."""
         self.settings = settings
         self.log.emit(SettingsChanged(settings=settings))
+        if settings.shrink is ShrinkMode.APPLY:
+            self._originals.open_soon()
 
     def request_stop(self) -> None:
         """End once running exchanges have; returns at once."""
@@ -159,10 +164,12 @@ class Worker:
                 "Give the provider's own URL; ANTHROPIC_BASE_URL may still point here.",
             )
         self._running.callback(self.log.close)
-        self._originals = Originals(config.store_path, self.log.emit)
+        self._originals = Originals(config.store_path, self.log.emit, put_seconds=self._put_seconds)
         self._running.push_async_callback(self._originals.close)
         conversations = self._conversations()
         self._running.push_async_callback(conversations.close)
+        if config.settings.shrink is ShrinkMode.APPLY or any(one.shrink is ShrinkMode.APPLY for one in conversations.list()):
+            self._originals.open_soon()
         last_requests = LastRequests()
         transformer = Transformer(rewrite, self._originals.commit, last_requests, decoded_limit=config.editable_body_limit_bytes)
         self._running.callback(transformer.close)

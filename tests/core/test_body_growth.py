@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from caveman_tui.core import body_growth
@@ -40,11 +40,13 @@ def _two_bodies(draw: st.DrawFn) -> tuple[bytes, bytes]:
     key, separators = draw(st.sampled_from(["messages", "input"])), draw(_separators)
     first, second = draw(_messages), draw(_messages)
     kept = draw(st.integers(0, len(first)))
-    bodies = (before | {key: first} | after, before | {key: first[:kept] + second} | draw(st.sampled_from([after, {}])))
+    changed = dict(list((after | draw(_others)).items())[draw(st.integers(0, 2)) :])
+    bodies = (before | {key: first} | after, before | {key: first[:kept] + second} | draw(st.sampled_from([after, changed, {}])))
     one, other = (json.dumps(body, ensure_ascii=False, separators=separators).encode("utf-8", "surrogatepass") for body in bodies)
     return one, draw(st.sampled_from([other, other + b"\n", other[:-1], other.replace(b"}", b',"messages":[]}', 1)]))
 
 
+@settings(max_examples=300)
 @given(_two_bodies())
 def test_it_says_what_a_whole_reading_says(bodies: tuple[bytes, bytes]) -> None:
     try:
@@ -83,14 +85,16 @@ def test_only_what_is_new_is_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
             parsed.append(body)
         return whole(body, **options)
 
-    earlier = JsonDocument(conversation("one " * 500, "two " * 500, "three", system="s"))
-    body = conversation("one " * 500, "two " * 500, "changed", "new", system="t")
+    tools = [{"name": "x", "description": "d" * 1000}]
+    earlier = JsonDocument(conversation("one " * 500, "two " * 500, "three", system="s", tools=tools, stream=True))
+    body = conversation("one " * 500, "two " * 500, "changed", "new", system="t", tools=tools, stream=True)
     monkeypatch.setattr(body_growth, "JsonDocument", noted)
     shared = shared_start(body, earlier)
     document = grown(body, earlier, shared)
     assert shared.items == 2
     assert [len(one) < 300 for one in parsed] == [True]
     assert document.value["messages"][1] is earlier.value["messages"][1]
+    assert document.value["tools"] is earlier.value["tools"]
 
 
 @pytest.mark.parametrize(
