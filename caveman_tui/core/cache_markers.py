@@ -5,7 +5,7 @@ provider's error messages. A request's prefix is `tools`, `system`, `messages`; 
 markers on the parts of a tool result, document or search result is not documented: here they count, which is the safe side.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import msgspec
@@ -85,20 +85,22 @@ class Block(NamedTuple):
         return whole if self.position < 0 else (*whole, self.position)
 
 
-def prefix_blocks(request: Any, only: Callable[[Any], bool] | None = None) -> Iterator[Block]:
-    """The block positions of a parsed request in the order the API processes them; `only` those whose value it takes, all are counted.
+def prefix_blocks(request: Any, *, that_may_hold_markers: bool = False) -> Iterator[Block]:
+    """The block positions of a parsed request in the order the API processes them; only those, though all are counted.
 
-    A string as content is one block.
+    A string as content is one block, and holds no marker.
     """
     block_index = 0
     for section, role, message, content in _contents(request):
         if isinstance(content, list):
-            for position, value in enumerate(content):
-                if only is None or only(value):
-                    yield Block(section, role, message, position, block_index + position, value)
-            block_index += len(content)
+            position = block_index
+            for value in content:
+                if not that_may_hold_markers or _may_hold_markers(value):
+                    yield Block(section, role, message, position - block_index, position, value)
+                position += 1
+            block_index = position
         elif isinstance(content, str):
-            if only is None or only(content):
+            if not that_may_hold_markers:
                 yield Block(section, role, message, -1, block_index, content)
             block_index += 1
 
@@ -129,7 +131,7 @@ def has_marker(value: Any) -> bool:
 def find_markers(request: Any) -> tuple[Marker, ...]:
     """All markers of a parsed request in prefix order, the automatic one last."""
     markers: list[Marker] = []
-    for block in prefix_blocks(request, only=_may_hold_markers):
+    for block in prefix_blocks(request, that_may_hold_markers=True):
         if block.section != "tools":
             for path, part, reason in _parts(block.path, block.value, _NESTING_LIMIT):
                 markers.append(_marker(part, path, block, reason, nested=True))
@@ -182,11 +184,12 @@ _NESTING_LIMIT = 8
 """Parts within parts are looked for so deep; the API takes fewer."""
 
 
+_MARKED = frozenset({"cache_control", "source", "citations"})
+
+
 def _may_hold_markers(value: Any) -> bool:
     """Whether to look closer: most blocks are text and calls, without a marker and without parts."""
-    return isinstance(value, dict) and (
-        "cache_control" in value or "source" in value or "citations" in value or isinstance(value.get("content"), list)
-    )
+    return isinstance(value, dict) and (not _MARKED.isdisjoint(value) or isinstance(value.get("content"), list))
 
 
 def _contents(request: Any) -> Iterator[tuple[str, Any, int, Any]]:

@@ -41,15 +41,17 @@ def apply_edits(body: bytes, edits: tuple[Edit, ...]) -> bytes:
     """
     if not edits:
         return body
-    pieces: list[bytes] = []
+    # A body may be megabytes long: its stretches are copied once, into the result.
+    view = memoryview(body)
+    pieces: list[bytes | memoryview] = []
     position = 0
     for edit in sorted(edits, key=lambda e: (e.start, e.end)):
         if edit.start < position or edit.end < edit.start or edit.end > len(body):
             raise ValueError(f"edit of {edit.pointer} at {edit.start}:{edit.end} overlaps another or leaves the body")
         if body[edit.start : edit.end] != edit.before:
             raise ValueError(f"edit of {edit.pointer}: the body does not hold the expected bytes at {edit.start}:{edit.end}")
-        pieces.append(body[position : edit.start])
+        pieces.append(view[position : edit.start])
         pieces.append(edit.after)
         position = edit.end
-    pieces.append(body[position:])
+    pieces.append(view[position:])
     return b"".join(pieces)

@@ -185,12 +185,15 @@ def _role(message: Any) -> Any:
 
 def _is_tool_result_turn(message: Any) -> bool:
     """A user message with a tool result; text beside it belongs to the loop too."""
-    content = message.get("content") if _role(message) == "user" else None
+    return _role(message) == "user" and _has_tool_result(message.get("content"))
+
+
+def _has_tool_result(content: Any) -> bool:
     return isinstance(content, list) and any(isinstance(block, dict) and block.get("type") == "tool_result" for block in content)
 
 
 def _is_prompt(message: Any) -> bool:
-    return _role(message) == "user" and not _is_tool_result_turn(message)
+    return _role(message) == "user" and not _has_tool_result(message.get("content"))
 
 
 def _last_turn(messages: list[Any]) -> int:

@@ -1,11 +1,12 @@
 """The one entry the worker calls: request bytes, client kind and policy in; edits and reasons out."""
 
+from bisect import bisect_right
 from functools import lru_cache
 from typing import Any, Protocol
 
 import msgspec
 
-from caveman_tui.core.cache_markers import Marker, Violation, find_markers, find_violations
+from caveman_tui.core.cache_markers import LONG, Marker, Violation, find_markers, find_violations
 from caveman_tui.core.edits import Edit, EditKind, apply_edits
 from caveman_tui.core.json_spans import JsonDocument, JsonRefused, Span, parse_value
 from caveman_tui.core.json_tree import Path, json_pointer
@@ -131,7 +132,7 @@ def with_measure(
 
 def _rewrite(document: JsonDocument, dialect: Dialect, client: ClientKind, policy: Policy, shrink: Shrinker | None) -> Rewrite:
     draft = _Draft(document, dialect)
-    if left_alone := _why_markers_stay(document.body, dialect, policy):
+    if left_alone := _why_markers_stay(dialect, policy):
         draft.reasons.append(reason(left_alone))
     else:
         draft.change_markers(client)
@@ -155,7 +156,10 @@ class _Draft:
         self._warnings: list[str] = []
 
     def change_markers(self, client: ClientKind) -> None:
-        """Loop TTL. All of its changes are made, or none."""
+        """Loop TTL. All of its changes are made, or none. Without an hour there is nothing to do."""
+        if isinstance(self._document.value, dict) and not any(marker.ttl == LONG for marker in self._before):
+            self.reasons.append(reason("no-hour-marker"))
+            return
         self.reasons.append(_client_reason(client))
         plan = plan_loop_ttl(self._document.value, self._before, client)
         self.reasons.extend(plan.reasons)
@@ -279,16 +283,26 @@ def _value_after(document: JsonDocument, edits: tuple[Edit, ...], body: bytes) -
         span, index = members.spans[key], None
         if isinstance(root[key], list):
             items = document.items_of(span)
-            index = next((index for index, item in enumerate(items) if _lies_in(edit, item)), None)
-            span = span if index is None else items[index]
+            # The last item that begins no later: insertions right before an item belong to none.
+            at = bisect_right(items, edit.start, key=lambda item: item.start) - 1
+            if at >= 0 and _lies_in(edit, items[at]):
+                span, index = items[at], at
         parts[span] = (key, index)
+    whole = {(edit.start, edit.end): edit.after for edit in edits}
     for span, (key, index) in parts.items():
-        part = parse_value(body[_moved(span.start, edits) : _moved(span.end, edits)])
+        after = whole.get(span)
+        part = parse_value(body[_moved(span.start, edits) : _moved(span.end, edits)]) if after is None else _parsed(after)
         if index is None:
             value[key] = part
         else:
             value[key] = [*value[key][:index], part, *value[key][index + 1 :]]
     return value
+
+
+@lru_cache(maxsize=8)
+def _parsed(text: bytes) -> Any:
+    """A whole value that an edit put. Remembered, for a conversation sends the same tools with every request."""
+    return parse_value(text)
 
 
 def _lies_in(edit: Edit, span: Span) -> bool:
@@ -301,17 +315,15 @@ def _moved(position: int, edits: tuple[Edit, ...]) -> int:
     return position + sum(len(edit.after) - (edit.end - edit.start) for edit in edits if edit.end <= position)
 
 
-def _why_markers_stay(body: bytes, dialect: Dialect, policy: Policy) -> str:
-    """The code of why no marker is even looked at, empty where they are. Without an hour there is nothing to do."""
+def _why_markers_stay(dialect: Dialect, policy: Policy) -> str:
+    """The code of why no marker is even looked at, empty where they are."""
     if dialect is Dialect.ANTHROPIC_COUNT_TOKENS:
         return "count-tokens"
     if not _has_markers(dialect):
         return "no-cache-control"
     if policy.loop_ttl is LoopTtlMode.OFF:
         return "loop-ttl-off"
-    if policy.markers_refused:
-        return "markers-refused"
-    return "" if b'1h"' in body or b"\\u" in body else "no-hour-marker"
+    return "markers-refused" if policy.markers_refused else ""
 
 
 def _has_markers(dialect: Dialect) -> bool:

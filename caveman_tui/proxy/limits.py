@@ -99,12 +99,12 @@ async def stream(content: StreamReader) -> AsyncIterator[bytes]:
         yield piece
 
 
-async def cut(data: bytes, sent: Callable[[], None]) -> AsyncIterator[bytes]:
+async def cut(data: bytes, sent: Callable[[], None]) -> AsyncIterator[bytes | memoryview]:
     """A held body in pieces, so that one large write never holds up the event loop; `sent` is called after the last."""
     if len(data) <= CHUNK:
         yield data
     else:
         view = memoryview(data)
         for start in range(0, len(data), CHUNK):
-            yield bytes(view[start : start + CHUNK])
+            yield view[start : start + CHUNK]
     sent()

@@ -152,7 +152,7 @@ class ProviderClient:
         attempt: _Attempt,
     ) -> aiohttp.ClientResponse:
         proxy = self._proxies.get(route.upstream.base_url)
-        data: AsyncIterator[bytes] | None
+        data: AsyncIterator[bytes | memoryview] | AsyncIterator[bytes] | None
         if isinstance(body, bytes):
             headers = headers.copy()
             headers.setdefault("Content-Length", str(len(body)))

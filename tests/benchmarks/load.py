@@ -5,7 +5,7 @@ import re
 import selectors
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tests.benchmarks.provider import END
@@ -19,12 +19,13 @@ class BadAnswer(Exception):
     """A server answered something else than what it was to pass on."""
 
 
-def latencies(port: int, wire: bytes, count: int) -> list[float]:
-    """Milliseconds that each of `count` requests took, one after the other on one connection."""
+def latencies(port: int, wires: Iterator[bytes], count: int) -> list[float]:
+    """Milliseconds that each of the next `count` requests took, one after the other on one connection."""
     taken = []
     with socket.create_connection(("127.0.0.1", port), _LIMIT_SECONDS) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for _ in range(count):
+            wire = next(wires)
             started = time.perf_counter()
             connection.sendall(wire)
             answer = b""
@@ -47,12 +48,13 @@ def received_bytes(port: int, wire: bytes) -> int:
     return int(found[1])
 
 
-def requests_per_second(port: int, wire: bytes, clients: int, seconds: float) -> float:
-    """Answers in `seconds`, of `clients` connections that each send the next request when the last is answered."""
+def requests_per_second(port: int, wires: Sequence[Iterator[bytes]], seconds: float) -> float:
+    """Answers in `seconds`, of as many connections as there are `wires`, which each send their next when the last is answered."""
     answered = 0
-    with _connections(port, clients) as (selector, connections):
-        for connection in connections:
-            connection.begin(wire)
+    with _connections(port, len(wires)) as (selector, connections):
+        for connection, own in zip(connections, wires, strict=True):
+            connection.wires = own
+            connection.begin(next(own))
         started = time.perf_counter()
         while (now := time.perf_counter()) - started < seconds:
             for key, mask in _ready(selector):
@@ -61,7 +63,7 @@ def requests_per_second(port: int, wire: bytes, clients: int, seconds: float) ->
                     connection.send()
                 elif connection.receive():
                     answered += 1
-                    connection.begin(wire)
+                    connection.begin(next(connection.wires))
     return answered / (now - started)
 
 
@@ -94,6 +96,7 @@ class _Connection:
     socket: socket.socket
     selector: selectors.BaseSelector
     answer: bytes = b""
+    wires: Iterator[bytes] = field(default_factory=lambda: iter(()))
     _unsent: memoryview = field(default_factory=lambda: memoryview(b""))
 
     def begin(self, wire: bytes) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from tests.benchmarks import servers
 from tests.benchmarks.load import event_lags, latencies, received_bytes, requests_per_second
 from tests.benchmarks.provider import STREAM_FIELD
-from tests.benchmarks.requests import TimedRequest, timed_requests
+from tests.benchmarks.requests import TimedRequest, first_requests, timed_requests
 from tests.benchmarks.servers import Cores, Server
 
 CLIENTS = 16
@@ -73,9 +73,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 _measure(server, timed, options.seconds, measured[server.name])
     where = "proxies on one core, load, provider and follower on another" if cores.proxy else "not pinned to cores"
     print(
-        f"\nMedians of {options.rounds} rounds, {where}. Milliseconds at 1 client and requests/s at {CLIENTS}; in brackets: times direct.\n"
+        f"\nMedians of {options.rounds} rounds, {where}. Milliseconds at 1 client and requests/s at {CLIENTS}; in brackets: times direct."
+        "\nEach client is an agent in a loop: its requests begin like the one before and end with a new step.\n"
     )
     print(_table(measured, timed))
+    print("\nRequests that begin like none before: the first of each conversation, read whole. 1 client, in brackets: times direct.\n")
+    print(_first_table(measured))
     print(
         f"\nCPU milliseconds of the proxy's own processes for a request, {CLIENTS} clients: other work on the machine changes them least.\n"
     )
@@ -110,24 +113,28 @@ def _check_edits(compared: list[Server], timed: tuple[TimedRequest, ...]) -> Non
     for server in compared:
         for request in timed:
             # A store that is opened on a busy machine may be late for the first requests, which then go out unshrunk.
-            tries = (received_bytes(server.port, request.wire(server.port)) for _ in range(_TRIES))
-            received = next((size for size in tries if (size != len(request.body)) == request.edited), len(request.body))
-            if (received != len(request.body)) != (request.edited and server.name == "this worker"):
-                raise SystemExit(f"{server.name}: of {len(request.body)} bytes ({request.name}) the provider received {received}")
+            sent = len(request.bodies[0])
+            wire = next(request.wires(server.port, "checked"))
+            tries = (received_bytes(server.port, wire) for _ in range(_TRIES))
+            received = next((size for size in tries if (size != sent) == request.edited), sent)
+            if (received != sent) != (request.edited and server.name == "this worker"):
+                raise SystemExit(f"{server.name}: of {sent} bytes ({request.name}) the provider received {received}")
 
 
 def _measure(server: Server, timed: tuple[TimedRequest, ...], seconds: float, into: Measured) -> None:
+    for request in (*timed, *first_requests()):
+        count = max(20, min(300, 30_000_000 // len(request.bodies[0])))
+        taken = latencies(server.port, request.wires(server.port, "one"), count)
+        into.milliseconds.setdefault(request.name, []).append(statistics.median(taken))
     for request in timed:
-        wire = request.wire(server.port)
-        count = max(20, min(300, 30_000_000 // len(wire)))
-        into.milliseconds.setdefault(request.name, []).append(statistics.median(latencies(server.port, wire, count)))
         before = server.cpu_seconds()
-        rate = requests_per_second(server.port, wire, CLIENTS, seconds)
+        rate = requests_per_second(server.port, [request.wires(server.port, f"client-{number}") for number in range(CLIENTS)], seconds)
         after = server.cpu_seconds()
         into.rates.setdefault(request.name, []).append(rate)
         if before is not None and after is not None:
             into.cpu.setdefault(request.name, []).append((after - before) / (rate * seconds) * 1000)
-    lags = event_lags(server.port, timed[0].wire(server.port, f"{STREAM_FIELD}: {_EVENTS}"), STREAMS)
+    wire = next(timed[0].wires(server.port, "streams", f"{STREAM_FIELD}: {_EVENTS}"))
+    lags = event_lags(server.port, wire, STREAMS)
     if len(lags) != STREAMS * _EVENTS:
         raise SystemExit(f"{server.name}: {len(lags)} of {STREAMS * _EVENTS} streamed events arrived")
     into.lags.append(statistics.quantiles(lags, n=100)[-1])
@@ -144,6 +151,16 @@ def _table(measured: dict[str, Measured], timed: tuple[TimedRequest, ...]) -> st
             cells.append(f"{latency:.2f} ({latency / base.latency(request.name):.1f})")
             cells.append(f"{rate:,.0f} ({rate / base.rate(request.name):.2f})")
         lines.append(f"| {name} | " + " | ".join([*cells, f"{one.lag:.2f}"]) + " |")
+    return "\n".join(lines)
+
+
+def _first_table(measured: dict[str, Measured]) -> str:
+    names = [request.name for request in first_requests()]
+    lines = ["| | " + " | ".join(f"{name}, ms" for name in names) + " |", "|---" * (len(names) + 1) + "|"]
+    base = measured["direct"]
+    for name, one in measured.items():
+        cells = [f"{one.latency(request):.2f} ({one.latency(request) / base.latency(request):.1f})" for request in names]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 

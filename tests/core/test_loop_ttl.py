@@ -167,7 +167,7 @@ def test_a_request_that_ends_in_the_prompt_is_unchanged() -> None:
     [
         ([user(result(1, HOUR))], "no-prompt"),
         ([assistant(call()), user(result(1, HOUR))], "no-prompt"),
-        (loop(text("p"), tail=FIVE), "loop-without-hour"),
+        (loop(text("p"), tail=FIVE), "no-hour-marker"),
         (loop(text("p", HOUR), tail={"type": "ephemeral", "ttl": "1H"}), "loop-without-hour"),
         ([{"role": "user", "content": "hi"}, user(result(1, HOUR))], "prompt-is-text"),
         ([{"role": "user", "content": []}, user(result(1, HOUR))], "prompt-without-block"),
@@ -325,7 +325,7 @@ def test_7_the_limit_is_what_a_read_can_reach() -> None:
     ("request_", "code"),
     [
         (turn_after_a_loop(12, system=[text("s", HOUR), text("t", HOUR), text("u", HOUR)]), "no-slot-to-re-anchor"),
-        (turn_after_a_loop(12, FIVE), "ends-in-prompt"),
+        (turn_after_a_loop(12, FIVE), "no-hour-marker"),
         (turn_after_a_loop(12, ..., system=[text("s", HOUR)]), "ends-in-prompt"),
         ({"messages": [user(text("p")), *[assistant(text("a"))] * 30, user(text("q", HOUR))]}, "ends-in-prompt"),
         ({"messages": [user(text("p", HOUR)), *turn_after_a_loop(12)["messages"][1:]]}, "ends-in-prompt"),

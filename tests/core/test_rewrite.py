@@ -217,9 +217,9 @@ def test_marker_edits_that_break_a_rule_are_discarded_and_tools_stay(monkeypatch
 
     wrong = MarkerChange(path=("messages", 2, "content", 0), ttl="1h", reason="prompt-raised")
     monkeypatch.setattr(rewrite_module, "plan_loop_ttl", lambda *_: LoopTtlPlan(changes=(wrong,)))
-    outcome = run({"tools": [tool()], "messages": loop(text("p", FIVE), tail=BARE)})
+    outcome = run({"tools": [tool(marker=HOUR)], "messages": loop(text("p", FIVE), tail=BARE)})
     assert {edit.kind for edit in outcome.edits} == {EditKind.TOOLS}
-    assert [marker.ttl for marker in outcome.markers_after] == ["5m", "5m"]
+    assert [marker.ttl for marker in outcome.markers_after] == ["1h", "5m", "5m"]
     assert [(told.code, told.pointer) for told in outcome.reasons if told.code == "result-illegal"] == [
         ("result-illegal", "/messages/0/content/0")
     ]
@@ -302,8 +302,10 @@ def test_lone_surrogates_do_not_keep_markers_from_being_edited(text_: bytes) -> 
         (b'{"ttl":"1h","messages":' + b"[" * 200_000 + b"]" * 200_000 + b"}", "too-deep"),
         (b'["1h"]', "not-a-request"),
         (b'"1h"', "not-a-request"),
-        (b'{"messages":{"ttl":"1h"}}', "not-a-request"),
-        (b'{"messages":["1h"]}', "not-in-loop"),
+        (b'{"messages":{"ttl":"1h"}}', "no-hour-marker"),
+        (b'{"messages":["1h"]}', "no-hour-marker"),
+        (b'{"cache_control":{"type":"ephemeral","ttl":"1h"},"messages":{}}', "not-a-request"),
+        (b'{"cache_control":{"type":"ephemeral","ttl":"1h"},"messages":["1h"]}', "not-in-loop"),
     ],
 )
 def test_what_cannot_be_edited_passes_with_a_reason(body: bytes, code: str) -> None:
