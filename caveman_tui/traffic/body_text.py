@@ -2,16 +2,14 @@
 
 import json as lenient
 import re
-from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from itertools import accumulate, islice
-from operator import sub
 
 import msgspec
 from msgspec import json
 
 from caveman_tui.traffic.fit import columns_of
+from caveman_tui.traffic.line_index import LineIndex
 from caveman_tui.traffic.lines import Line, Role, Span
 from caveman_tui.traffic.row_map import RowMap
 from caveman_tui.traffic.safe_text import may_be_wide, safe
@@ -71,14 +69,7 @@ class BodyDocument:
 
     def __init__(self, data: bytes, *, wrapped: bool = True) -> None:
         self._text = data.decode("utf-8", "surrogateescape")
-        sizes = list(map(len, self._text.split("\n")))
-        if len(sizes) > 1 and not sizes[-1]:
-            sizes.pop()
-        self.line_count = len(sizes)
-        """Lines of the text, before wrapping."""
-        self._longest = max(sizes)
-        self._before = array("Q", accumulate(sizes, initial=0))
-        """Characters before each line, line ends not counted, and at last those of all."""
+        self._lines = LineIndex(self._text)
         self._wrapped = wrapped
         self._width = 0
         self._wide: set[int] = set()
@@ -86,6 +77,11 @@ class BodyDocument:
         self._rows: RowMap | None = None
         self._folds: dict[int, int] = {}
         """Lines whose inside is hidden, with how many lines that are."""
+
+    @property
+    def line_count(self) -> int:
+        """Lines of the text, before wrapping."""
+        return self._lines.count
 
     @property
     def folded(self) -> int:
@@ -135,18 +131,18 @@ class BodyDocument:
         """
         if self._rows is None or self._width != max(2, width):
             self._width = max(2, width)
-            self._rows = RowMap(self.line_count, self._other_lines())
+            self._rows = RowMap(self._lines.count, self._other_lines())
         return self._rows.count
 
     def row(self, index: int) -> Line:
         """One row, made safe, with member names and event fields told apart."""
         number, start, text = self._chunk(index)
-        size = self._size(number)
+        size = self._lines.size(number)
         shown = safe(text)
         tail: Line = (Span("…", Role.MUTED),) if not self._wrapped and size > len(text) else ()
         if number in self._folds and start + len(text) == size:
             hidden = self._folds[number]
-            note = f" … {hidden:,} lines {self._line(number + hidden).strip()}"
+            note = f" … {hidden:,} lines {self._lines.line(number + hidden).strip()}"
             tail = (Span(note[: max(0, self._width - columns_of(shown))], Role.MUTED),)
         if start == 0:
             if member := _MEMBER.match(shown):
@@ -180,25 +176,10 @@ class BodyDocument:
         assert self._rows is not None
         return self._rows
 
-    def _start(self, number: int) -> int:
-        """Where a line begins in the text."""
-        return self._before[number] + number
-
-    def _size(self, number: int) -> int:
-        return self._before[number + 1] - self._before[number]
-
-    def _line(self, number: int) -> str:
-        start = self._start(number)
-        return self._text[start : start + self._size(number)]
-
-    def _line_at(self, offset: int) -> int:
-        """The line of a place in the text."""
-        return bisect_right(range(self.line_count), offset, key=self._start) - 1
-
     def _chunk(self, index: int) -> tuple[int, int, str]:
         """The line of a row, where in it the row begins, and the row's text."""
         number, part = self._map.line_at(index)
-        first, size = self._start(number), self._size(number)
+        first, size = self._lines.start(number), self._lines.size(number)
         if not self._wrapped:
             room = self._width // 2 if may_be_wide(self._text[first : first + min(size, self._width)]) else self._width
             return number, 0, self._text[first : first + (size if size <= room else room - 1)]
@@ -206,11 +187,11 @@ class BodyDocument:
         return number, start, self._text[first + start : first + min(size, start + self._step(number))]
 
     def _row_of(self, offset: int) -> int:
-        number = self._line_at(offset)
+        number = self._lines.at(offset)
         row = self._map.first_row(number)
         if not self._wrapped or self._map.line_at(row)[0] != number:
             return row
-        return row + (offset - self._start(number)) // self._step(number)
+        return row + (offset - self._lines.start(number)) // self._step(number)
 
     def _step(self, number: int) -> int:
         return self._width // 2 if number in self._wide else self._width
@@ -228,25 +209,22 @@ class BodyDocument:
     def _tall_lines(self) -> Iterator[tuple[int, int]]:
         """Lines that are wrapped, with the rows that they take."""
         self._wide = set()
-        half = self._width // 2
-        if self._longest <= half:
-            return
-        for number, size in enumerate(map(sub, islice(self._before, 1, None), self._before)):
-            if size > half:
-                if may_be_wide(self._line(number)):
-                    self._wide.add(number)
-                rows = -(-size // self._step(number))
-                if rows > 1:
-                    yield number, rows
+        may_be_any = may_be_wide(self._text)
+        for number, size in self._lines.longer_than(self._width // 2 if may_be_any else self._width):
+            if may_be_any and may_be_wide(self._lines.line(number)):
+                self._wide.add(number)
+            rows = -(-size // self._step(number))
+            if rows > 1:
+                yield number, rows
 
     def _inside(self, number: int) -> int:
         """How many lines a fold at this line hides; 0 where nothing opens on it."""
-        text = self._line(number)
+        text = self._lines.line(number)
         blanks = len(text) - len(text.lstrip(" "))
         if not text.endswith(("{", "[")) or text[blanks : blanks + 1] not in ('"', "{", "["):
             return 0
-        closer = self._text.find("\n" + " " * blanks + ("}" if text.endswith("{") else "]"), self._start(number))
-        return self._line_at(closer + 1) - number if closer >= 0 else 0
+        closer = self._text.find("\n" + " " * blanks + ("}" if text.endswith("{") else "]"), self._lines.start(number))
+        return self._lines.at(closer + 1) - number if closer >= 0 else 0
 
     def _foldable_at(self, depth: int) -> Iterator[tuple[int, int]]:
         """The lines that open something `depth` levels deep, with how many lines are inside."""

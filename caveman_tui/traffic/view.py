@@ -300,7 +300,7 @@ class TrafficView:
 
     def _rebuild(self) -> None:
         old_index = next((index for index, row in enumerate(self.rows) if row.id == self._cursor_id), 0)
-        rows = [exchange for exchange in self.log if self.filter.matches(exchange)]
+        rows = [exchange for exchange in self.log if self.filter.matches(exchange)] if self.filter else list(self.log)
         if self._from or self._until is not None:
             arrival, until = self.log.arrival, self.log.next_arrival if self._until is None else self._until
             rows = [exchange for exchange in rows if self._from <= arrival(exchange.id) < until]

@@ -9,6 +9,7 @@ the machine stretches the former.
 import argparse
 import asyncio
 import contextlib
+import gc
 import statistics
 import sys
 import time
@@ -22,6 +23,7 @@ from textual.pilot import Pilot
 from caveman_tui.core.usage import Usage
 from caveman_tui.protocol.events import AnyEvent, ExchangeFinished, ExchangeResponding, ExchangeRewritten, ExchangeStarted, ExchangeUsage
 from caveman_tui.protocol.exchanges import Exchange
+from caveman_tui.traffic.body_text import BodyDocument
 from caveman_tui.tui.app import CavemanApp
 from caveman_tui.tui.widgets.body_view import BodyView
 from tests.tui.fake_source import FakeSource
@@ -30,6 +32,8 @@ from tests.tui.session import OPUS, story
 EXCHANGES = 10_000
 EVENTS_A_SECOND = 50
 SIZE = (120, 36)
+BUSIER = {"z": "grouped by conversation", "S": "sorted by input", "C": "on the cache screen", "K": "on the tools screen"}
+"""Keys after which a batch of events costs more."""
 FILTERS = ("opus", "in>20k -has:warning", "cache<50%", "status:4xx model:sonnet", "conv:3f2a took>1s", "")
 
 
@@ -108,11 +112,17 @@ def _events(name: str, like: Exchange) -> Iterator[AnyEvent]:
     yield ExchangeFinished(id=name, outcome="done", duration_ms=2_000.0, response_bytes=5_000)
 
 
-async def busy_share(seconds: float) -> tuple[float, float, float]:
-    """Processor time of the screen's thread as a share of the wall's, without a source, with one, and the events a second it got."""
+async def busy_share(seconds: float, key: str = "") -> tuple[float, float, float]:
+    """Processor time of the screen's thread as a share of the wall's, the seconds measured, and the events a second that it got.
+
+    `key` is pressed before, for a list or a screen that has more to do.
+    """
     source = Busy(afternoon(EXCHANGES), EVENTS_A_SECOND)
     async with _running(source) as (_, pilot):
         await pilot.pause(2.0)
+        if key:
+            await pilot.press(key)
+            await pilot.pause(2.0)
         wall, cpu, told = time.perf_counter(), time.thread_time(), source.told
         await asyncio.sleep(seconds)
         spent, passed = time.thread_time() - cpu, time.perf_counter() - wall
@@ -147,14 +157,24 @@ async def filter_times() -> list[tuple[str, float, float]]:
     return found
 
 
-async def body_times(megabytes: int) -> tuple[float, float]:
-    """Milliseconds from the key that opens a body of that size to its first rows drawn, and of these the screen's thread."""
-    source = FakeSource(story().exchanges)
+def conversation(size: int) -> bytes:
+    """A request of `size` bytes with long texts, as agents send them."""
     text = 'The quick brown fox jumps over the lazy dog. 解析器 \\\\ \\"quoted\\" ' * 40
-    message = {"role": "user", "content": [{"type": "text", "text": text}]}
-    one = msgspec.json.encode(message)
-    messages = b",".join([one] * (megabytes * 1_000_000 // len(one) + 1))
-    source.bodies["5f0c-25", "request-before"] = b'{"model":"' + OPUS.encode() + b'","messages":[' + messages + b"]}"
+    one = msgspec.json.encode({"role": "user", "content": [{"type": "text", "text": text}]})
+    messages = b",".join([one] * (size // len(one) + 1))
+    return b'{"model":"' + OPUS.encode() + b'","messages":[' + messages + b"]}"
+
+
+def records(size: int) -> bytes:
+    """A request of `size` bytes that is more than a million short lines once it is indented."""
+    one = msgspec.json.encode({"k": 1234567, "name": "n1234567", "ok": True})
+    return b'{"messages":[' + b",".join([one] * (size // (len(one) + 1) + 1)) + b"]}"
+
+
+async def body_times(body: bytes) -> tuple[float, float]:
+    """Milliseconds from the key that opens a body to its first rows drawn, all of it laid out; and of these the screen's thread."""
+    source = FakeSource(story().exchanges)
+    source.bodies["5f0c-25", "request-before"] = body
     async with _running(source) as (app, pilot):
         await pilot.press("up")
         await pilot.pause(0.3)
@@ -163,7 +183,7 @@ async def body_times(megabytes: int) -> tuple[float, float]:
         while True:  # the screen says nothing when a body is there
             await asyncio.sleep(0.002)
             views = app.screen.query(BodyView)
-            if views and views.first().virtual_size.height > 1_000:
+            if views and isinstance(views.first().document, BodyDocument):
                 break
         await _drawn(app)
         return (time.perf_counter() - wall) * 1000, (time.thread_time() - cpu) * 1000
@@ -185,6 +205,7 @@ async def _drawn(app: CavemanApp) -> None:
 
 @contextlib.asynccontextmanager
 async def _running(source: FakeSource) -> AsyncIterator[tuple[CavemanApp, Pilot[int]]]:
+    gc.collect()  # what the apps of other measurements left
     app = CavemanApp(source, clock=time.time)
     async with app.run_test(size=SIZE) as pilot:
         yield app, pilot
@@ -202,12 +223,19 @@ async def measure(seconds: float, presses: int) -> list[Figure]:
     walls, cpus = await key_latency(presses)
     filters = await filter_times()
     slowest = max(filters, key=lambda found: found[1])
-    body_wall, body_cpu = await body_times(10)
+    figures = [Figure("screen's thread busy, 10,000 rows, following", share * 100, "%", 15, f"{rate:.0f} events/s over {passed:.0f} s")]
+    for key, name in BUSIER.items():
+        share, passed, rate = await busy_share(seconds / 2, key)
+        figures.append(Figure(f"  {name}", share * 100, "%", 15, f"{rate:.0f} events/s over {passed:.0f} s"))
+    bodies = [("texts", *await body_times(conversation(10_000_000))), ("1.2 million lines", *await body_times(records(10_000_000)))]
     return [
-        Figure("screen's thread busy, 10,000 rows, following", share * 100, "%", 15, f"{rate:.0f} events/s over {passed:.0f} s"),
+        *figures,
         Figure("key to screen drawn, p95", p95(walls), "ms", 50, f"median {statistics.median(walls):.1f}, own CPU p95 {p95(cpus):.1f} ms"),
         Figure("filter over 10,000, slowest", slowest[1], "ms", 150, f"'{slowest[0]}', own CPU {slowest[2]:.0f} ms"),
-        Figure("opening a body of 10 MB", body_wall, "ms", 300, f"of these the screen's thread {body_cpu:.0f} ms"),
+        *(
+            Figure(f"opening a body of 10 MB, {name}", wall, "ms", 300, f"of these the screen's thread {cpu:.0f} ms")
+            for name, wall, cpu in bodies
+        ),
     ]
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from itertools import pairwise
 
 from caveman_tui.protocol.control import Problem
 from caveman_tui.protocol.events import AnyEvent, StoreChanged
@@ -83,3 +84,33 @@ async def test_a_worker_that_is_not_there_is_asked_ever_more_slowly() -> None:
 async def test_a_refusal_is_a_break_with_its_reason() -> None:
     got, _ = await run_until_quiet(Scripted(([], Refused(Problem(code="x", what="Not so.", todo="Do that.")))))
     assert LinkChanged(Link.LOST, "Not so. Do that.") in got
+
+
+async def test_a_busy_screen_gets_batches_less_often_and_loses_none() -> None:
+    loop = asyncio.get_running_loop()
+    worked = 0.0
+    got: list[tuple[float, list[int]]] = []
+
+    def emit(message: FeedMessage) -> None:
+        nonlocal worked
+        if isinstance(message, Arrived):
+            got.append((loop.time(), [event.seq for event in message.batch]))
+            worked += 0.02
+
+    class Steady(FakeSource):
+        async def follow(self, after: int) -> AsyncIterator[Sequence[AnyEvent]]:
+            for number in range(1, 41):
+                yield [StoreChanged(seq=number)]
+                await asyncio.sleep(0.01)
+
+    async def pause(_: float) -> None:
+        await asyncio.Event().wait()
+
+    feed = asyncio.create_task(Feed(Steady(), emit, drain_seconds=0.001, pause=pause, worked=lambda: worked).run())
+    while sum(len(seqs) for _, seqs in got) < 40:
+        await asyncio.sleep(0.01)
+    feed.cancel()
+    await asyncio.gather(feed, return_exceptions=True)
+    assert [seq for _, seqs in got for seq in seqs] == list(range(1, 41))
+    # The break at the end hands out what is left at once.
+    assert all(later - earlier >= 0.2 - 0.001 for (earlier, _), (later, _) in pairwise(got[:-1]))

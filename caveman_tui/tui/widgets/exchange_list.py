@@ -62,10 +62,12 @@ class ExchangeList(RowList):
             spans.append(Span(" " * chosen.gap + fit(note.text, chosen.note), note.role))
         return (tuple(spans),)
 
-    def row_key(self, index: int) -> Hashable | None:
-        """The exchange and its mark; heads change with what is under them."""
+    keeps_rows = True
+
+    def row_key(self, index: int) -> Hashable:
+        """The group, or the exchange and its mark."""
         line = self.view.lines[index]
-        return None if isinstance(line, Group) else (line.id, line.id in self.view.marks)
+        return line.key if isinstance(line, Group) else (line.id, line.id in self.view.marks)
 
     def on_resize(self) -> None:
         """Choose the height of the rows for the width."""

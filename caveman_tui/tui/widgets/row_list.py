@@ -1,6 +1,6 @@
 """A list of rows with a cursor that draws only what is visible."""
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import ClassVar
 
 from rich.style import Style
@@ -16,6 +16,11 @@ from caveman_tui.tui import keys, roles
 
 CURSOR_SIGN = "▌"
 _STRIPS_AT_MOST = 500
+_BAR_STEPS = 200
+"""Parts of a list in which its scrollbar follows it: it shows no less, and with each step all is laid out anew."""
+
+
+_HEADER = object()
 
 
 class RowList(ScrollView, can_focus=True, inherit_bindings=False):
@@ -56,12 +61,14 @@ class RowList(ScrollView, can_focus=True, inherit_bindings=False):
         super().__init__(id=id, classes=classes)
         self.role_styles = roles.RoleStyles(self)
         self._cursor = 0
-        self._strips: dict[Hashable, dict[tuple[int, int, bool], Strip]] = {}
-        """What was drawn of a row, by its key, and then by line, width, and whether the cursor is on it."""
+        self._strips: dict[Hashable, dict[tuple[int, int, Style | None], Strip]] = {}
+        """What was drawn of a row, by its key, and then by line, width, and the style of the cursor where it is on it."""
 
     row_height = 1
     """Lines of one row."""
     header_height = 1
+    keeps_rows = False
+    """Whether `row_key` is given; then what was drawn of a row is drawn again wherever it moves to."""
 
     def row_count(self) -> int:
         """How many rows there are."""
@@ -75,9 +82,9 @@ class RowList(ScrollView, can_focus=True, inherit_bindings=False):
         """The lines of one row, `row_height` of them, each with room for the cursor's sign in its first column."""
         raise TypeError(f"{type(self).__name__} says nothing of its rows")
 
-    def row_key(self, index: int) -> Hashable | None:
-        """What stands for a row until it is touched: a row that moves keeps it, so that it is not made again. None: always made."""
-        return None
+    def row_key(self, index: int) -> Hashable:
+        """What stands for a row until it is touched, for lists that keep rows: a row that moves keeps it."""
+        raise TypeError(f"{type(self).__name__} keeps no rows")
 
     def get_cursor(self) -> int:
         """Index of the row under the cursor."""
@@ -103,7 +110,7 @@ class RowList(ScrollView, can_focus=True, inherit_bindings=False):
         self._fit()
         top, bottom = self._visible_rows()
         for index in rows:
-            if self._strips and index < self.row_count():
+            if self.keeps_rows and index < self.row_count():
                 self._strips.pop(self.row_key(index), None)
             if top <= index <= bottom:
                 line = self.header_height + index * self.row_height - self.scroll_offset.y
@@ -132,32 +139,50 @@ class RowList(ScrollView, can_focus=True, inherit_bindings=False):
         self.rows_touched((old, self.get_cursor()))
         self.post_message(self.Moved(self))
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The visible lines. Kept ones need nothing of what Textual would do for each: borders, padding, opacity."""
+        if not self.keeps_rows:
+            return super().render_lines(crop)
+        width, top = self.row_width, self.scroll_offset.y
+        strips = [self._line(y, top, width) for y in crop.line_range]
+        background = self.background_colors[1]
+        for line_filter in self.get_line_filters():
+            strips = [strip.apply_filter(line_filter, background) for strip in strips]
+        left, right = crop.column_span
+        return strips if (left, right) == (0, self.size.width) else [strip.crop(left, right) for strip in strips]
+
     def render_line(self, y: int) -> Strip:
         """One visible line."""
-        width = self.row_width
+        return self._line(y, self.scroll_offset.y, self.row_width)
+
+    def _line(self, y: int, top: int, width: int) -> Strip:
         if y < self.header_height:
-            return self.role_styles.strip(self.header(width), width)
-        line = y - self.header_height + self.scroll_offset.y
-        index, part = divmod(line, self.row_height)
+            return self._kept(_HEADER, 0, width, None, lambda: self.role_styles.strip(self.header(width), width))
+        index, part = divmod(y - self.header_height + top, self.row_height)
         if index >= self.row_count():
-            return Strip.blank(width, self.role_styles.base)
-        here = index == self.get_cursor()
-        key = self.row_key(index)
-        if key is None:
-            return self._row_strip(index, part, width, here)
+            return Strip.blank(self.size.width, self.role_styles.base)
+        under = self._cursor_style() if index == self.get_cursor() else None
+
+        def draw() -> Strip:
+            return self._row_strip(index, part, width, under)
+
+        return self._kept(self.row_key(index), part, width, under, draw) if self.keeps_rows else draw()
+
+    def _kept(self, key: Hashable, part: int, width: int, under: Style | None, draw: Callable[[], Strip]) -> Strip:
+        """The strip that was drawn before, or a new one."""
         if len(self._strips) > _STRIPS_AT_MOST:
             self._strips.clear()
         drawn = self._strips.setdefault(key, {})
-        strip = drawn.get((part, width, here))
+        strip = drawn.get((part, width, under))
         if strip is None:
-            strip = drawn[part, width, here] = self._row_strip(index, part, width, here)
+            strip = drawn[part, width, under] = draw().adjust_cell_length(self.size.width, self.role_styles.base)
         return strip
 
-    def _row_strip(self, index: int, part: int, width: int, here: bool) -> Strip:
+    def _row_strip(self, index: int, part: int, width: int, under: Style | None) -> Strip:
         spans = self.row_lines(index, width)[part]
-        if not here:
+        if under is None:
             return self.role_styles.strip(spans, width)
-        return self.role_styles.strip(_with_sign(spans, CURSOR_SIGN), width, base=self._cursor_style())
+        return self.role_styles.strip(_with_sign(spans, CURSOR_SIGN), width, base=under)
 
     def notify_style_update(self) -> None:
         """The theme changed."""
@@ -213,10 +238,29 @@ class RowList(ScrollView, can_focus=True, inherit_bindings=False):
     def _cursor_style(self) -> Style:
         return Style(bgcolor=self.role_styles.of("cursor" if self.has_focus else "cursor-blurred").bgcolor)
 
+    @property
+    def _height(self) -> int:
+        """Lines of the header and of all rows."""
+        return self.header_height + self.row_count() * self.row_height
+
+    @property
+    def max_scroll_y(self) -> int:
+        """By the rows, for the virtual size is rounded."""
+        return max(0, self._height - self.container_size.height)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Draw the rows, and the bar where it would show that they moved."""
+        bar = self.vertical_scrollbar
+        if not new_value or abs(new_value - bar.position) * _BAR_STEPS >= self._height:
+            bar.position = new_value
+        if round(old_value) != round(new_value):
+            self.refresh()
+
     def _fit(self) -> None:
-        height = self.header_height + self.row_count() * self.row_height
-        if height != self.virtual_size.height or self.virtual_size.width != self.row_width:
-            self.virtual_size = Size(self.row_width, height)
+        step = max(1, self._height // _BAR_STEPS)
+        size = Size(self.row_width, -(-self._height // step) * step)
+        if size != self.virtual_size:
+            self.virtual_size = size
 
     def _visible_rows(self) -> tuple[int, int]:
         top = self.scroll_offset.y // self.row_height
