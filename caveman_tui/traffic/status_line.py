@@ -73,6 +73,9 @@ def totals_parts(log: TrafficLog, view: TrafficView) -> list[Part]:
     if totals.priced:
         missing = f", {totals.unpriced:,} unpriced" if totals.unpriced else ""
         inferred.append((3, "cost", f"{format.money(totals.cost)}{missing}"))
+    if totals.ttl_known or totals.ttl_unknown:
+        missing = f", {totals.ttl_unknown:,} unknown" if totals.ttl_unknown else ""
+        inferred.append((2, "loop ttl saved", f"{format.money(totals.ttl_saved if totals.ttl_known else None)}{missing}"))
     for index, (rank, name, value) in enumerate(inferred):
         label = (Span(f"{Label.INFERRED.value}: ", Role.MUTED),) if index == 0 else ()
         parts.append(Part(1 if index == 0 else rank, (*label, *_pair(name, value, Role.TEXT))))

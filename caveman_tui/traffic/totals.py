@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass, fields
 
+from caveman_tui.core.amounts import Amount
 from caveman_tui.core.policy import Dialect
 from caveman_tui.core.pricing import cost
 from caveman_tui.protocol.exchanges import Exchange
+from caveman_tui.traffic.ttl_saving import TtlSavings
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +26,19 @@ class Share:
     """1 where the cost is known."""
     unpriced: int = 0
     """1 where there is usage whose price is unknown."""
+    ttl_saved: float = 0.0
+    """USD that loop TTL saved, inferred; negative where it cost more."""
+    ttl_known: int = 0
+    """1 where that is known of an exchange that loop TTL had to do with."""
+    ttl_unknown: int = 0
+    """1 where there is usage of such a one, and what it saved is unknown."""
 
 
-def share(exchange: Exchange) -> Share:
-    """What `exchange` contributes to the totals. Token counting requests are no spend and contribute no tokens."""
+def share(exchange: Exchange, ttl_saving: Amount | None) -> Share:
+    """What `exchange` contributes to the totals. Token counting requests are no spend and contribute no tokens.
+
+    `ttl_saving` is None where loop TTL had nothing to do with it.
+    """
     saved = measured = uncounted = 0
     if exchange.dialect != Dialect.ANTHROPIC_COUNT_TOKENS:
         for tools in exchange.tools:
@@ -46,6 +57,9 @@ def share(exchange: Exchange) -> Share:
         cost=spent.usd if spent else 0.0,
         priced=1 if spent else 0,
         unpriced=1 if exchange.usage is not None and spent is None else 0,
+        ttl_saved=(ttl_saving.value or 0.0) if ttl_saving else 0.0,
+        ttl_known=1 if ttl_saving and ttl_saving.value is not None else 0,
+        ttl_unknown=1 if ttl_saving and ttl_saving.value is None and exchange.usage is not None else 0,
     )
 
 
@@ -61,10 +75,14 @@ class Totals:
         self.cost = 0.0
         self.priced = 0
         self.unpriced = 0
+        self.ttl_saved = 0.0
+        self.ttl_known = 0
+        self.ttl_unknown = 0
+        self._ttl_savings = TtlSavings()
 
     def account(self, exchange: Exchange) -> None:
         """Take `exchange` in, or bring its part up to date."""
-        new = share(exchange)
+        new = share(exchange, self._ttl_savings.of(exchange))
         old = self._shares.get(exchange.id, Share())
         if new == old:
             return
@@ -75,3 +93,4 @@ class Totals:
     def settle(self, exchange_id: str) -> None:
         """`exchange_id` will not change any more and is forgotten; its part stays."""
         self._shares.pop(exchange_id, None)
+        self._ttl_savings.forget(exchange_id)

@@ -20,7 +20,7 @@ EXCHANGE = Exchange(
     status=429,
     state="provider-error",
     usage=Usage(input_tokens=5_000, cache_read_tokens=20_000, cache_write_tokens=0, output_tokens=10),
-    marker_edits=(MarkerEdit(pointer="/system/0", kind="ttl", before="1h", after="5m", reason="loop-shortened"),),
+    marker_edits=(MarkerEdit(pointer="/system/0", kind="ttl", before='"1h"', after='"5m"', reason="loop-shortened"),),
     duration_ms=1_500.0,
     note="slow down please",
 )

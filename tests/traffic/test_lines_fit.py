@@ -121,9 +121,9 @@ def test_rungs_match_edits_of_the_marker_and_of_its_lifetime() -> None:
     exchange = marked(
         (marker("/a", "1h", 1), marker("/b", "1h", 5), marker("", "1h", 9)),
         (marker("/a", "1h", 1), marker("/b", "5m", 5), marker("/c", "1h", 3), marker("", "5m", 9)),
-        MarkerEdit(pointer="/b/cache_control/ttl", kind="ttl", before="1h", after="5m", reason="loop-shortened"),
+        MarkerEdit(pointer="/b/cache_control/ttl", kind="ttl", before='"1h"', after='"5m"', reason="loop-shortened"),
         MarkerEdit(pointer="/c/cache_control", kind="marker", before="", after="{}", reason="prompt-anchored"),
-        MarkerEdit(pointer="/cache_control/ttl", kind="ttl", before="1h", after="5m", reason="automatic-shortened"),
+        MarkerEdit(pointer="/cache_control/ttl", kind="ttl", before='"1h"', after='"5m"', reason="automatic-shortened"),
     )
     assert [(rung.pointer, rung.sign, rung.reason) for rung in ladder.rungs(exchange)] == [
         ("/a", "=", ""),

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from caveman_tui.core.amounts import UNKNOWN, Amount, Label, Total, known_total
 from caveman_tui.core.policy import Dialect
@@ -15,6 +15,7 @@ from caveman_tui.traffic import format
 from caveman_tui.traffic.exports.format import bodies_of, was_edited
 from caveman_tui.traffic.exports.material import Material, without_secrets_of
 from caveman_tui.traffic.safe_text import one_line, safe
+from caveman_tui.traffic.ttl_saving import TtlSavings
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>|#~&])")
 _LEGEND = (
@@ -42,7 +43,8 @@ class Markdown:
     def begin(self, exchanges: Sequence[Exchange]) -> bytes:
         """Totals, conversations, changes and the list of exchanges."""
         clean = [without_secrets_of(exchange) for exchange in exchanges]
-        sections = (_head(clean), _totals(clean), _conversations(clean), _changes(clean), _exchanges(clean))
+        ttl_savings = _ttl_savings(clean)
+        sections = (_head(clean), _totals(clean, ttl_savings), _conversations(clean, ttl_savings), _changes(clean), _exchanges(clean))
         return "\n\n".join(filter(None, sections)).encode("utf-8", "replace") + b"\n"
 
     def entry(self, material: Material) -> bytes:
@@ -69,7 +71,7 @@ def _head(exchanges: Sequence[Exchange]) -> str:
     return f"# Traffic report\n\n{what}.\n\n{_LEGEND}"
 
 
-def _totals(exchanges: Sequence[Exchange]) -> str:
+def _totals(exchanges: Sequence[Exchange], ttl_savings: Mapping[str, Amount]) -> str:
     billed = [exchange for exchange in exchanges if _billed(exchange)]
     rows = [
         _total_row("input tokens, all", _reported(billed, "total_input_tokens")),
@@ -77,6 +79,7 @@ def _totals(exchanges: Sequence[Exchange]) -> str:
         _total_row("of these written to the cache", _reported(billed, "cache_write_tokens")),
         _total_row("output tokens", _reported(billed, "output_tokens")),
         _total_row("cost in US dollars", known_total(_cost(exchange) for exchange in billed), money=True),
+        _total_row("US dollars that loop TTL saved", known_total(ttl_savings.values()), money=True),
         _total_row("tokens of tools taken out by shrinking", _shrunk(billed, applied=True)),
         _total_row("tokens of tools that shrinking would take out", _shrunk(billed, applied=False)),
         ("cache markers changed", format.exact(sum(len(exchange.marker_edits) for exchange in exchanges)), _COUNTED, ""),
@@ -85,7 +88,7 @@ def _totals(exchanges: Sequence[Exchange]) -> str:
     return "## Totals\n\n" + _table(("what", ">value", "label", ">exchanges without it"), rows)
 
 
-def _conversations(exchanges: Sequence[Exchange]) -> str:
+def _conversations(exchanges: Sequence[Exchange], ttl_savings: Mapping[str, Amount]) -> str:
     groups: dict[str, list[Exchange]] = {}
     for exchange in exchanges:
         groups.setdefault(exchange.conversation, []).append(exchange)
@@ -100,12 +103,13 @@ def _conversations(exchanges: Sequence[Exchange]) -> str:
         ">output (provider)",
         ">cost (inferred)",
         ">markers changed",
+        ">saved by loop TTL (inferred)",
         ">tool tokens taken out (inferred)",
     )
-    return "## Conversations\n\n" + _table(columns, [_conversation(name, group) for name, group in groups.items()])
+    return "## Conversations\n\n" + _table(columns, [_conversation(name, group, ttl_savings) for name, group in groups.items()])
 
 
-def _conversation(name: str, group: Sequence[Exchange]) -> tuple[str, ...]:
+def _conversation(name: str, group: Sequence[Exchange], ttl_savings: Mapping[str, Amount]) -> tuple[str, ...]:
     billed = [exchange for exchange in group if _billed(exchange)]
     usage = None
     for exchange in billed:
@@ -121,6 +125,7 @@ def _conversation(name: str, group: Sequence[Exchange]) -> tuple[str, ...]:
         format.exact(usage.output_tokens if usage else None),
         format.money(known_total(_cost(exchange) for exchange in billed).amount.value),
         format.exact(sum(len(exchange.marker_edits) for exchange in group)),
+        format.money(known_total(ttl_savings[exchange.id] for exchange in group if exchange.id in ttl_savings).amount.value),
         _number(_shrunk(billed, applied=True).amount),
     )
 
@@ -215,6 +220,12 @@ def _billed(exchange: Exchange) -> bool:
 def _reported(exchanges: Sequence[Exchange], name: str) -> Total:
     counts = [getattr(exchange.usage, name) if exchange.usage else None for exchange in exchanges]
     return known_total(UNKNOWN if count is None else Amount(count, Label.PROVIDER) for count in counts)
+
+
+def _ttl_savings(exchanges: Sequence[Exchange]) -> dict[str, Amount]:
+    """By id, of the exchanges that loop TTL had to do with and that were billed."""
+    savings = TtlSavings()
+    return {exchange.id: saved for exchange in exchanges if (saved := savings.of(exchange)) is not None and _billed(exchange)}
 
 
 def _cost(exchange: Exchange) -> Amount:
