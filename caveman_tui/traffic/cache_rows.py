@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from caveman_tui.core.amounts import Label
+from caveman_tui.core.pauses import PauseStatistics
 from caveman_tui.protocol.exchanges import Exchange
 from caveman_tui.traffic import format
 from caveman_tui.traffic.cache_miss import LIFETIMES, Cause, Miss
@@ -12,6 +13,7 @@ from caveman_tui.traffic.cache_state import CachedPrefix, CacheState, Pause
 from caveman_tui.traffic.columns import short_model
 from caveman_tui.traffic.fit import columns_of, fit
 from caveman_tui.traffic.lines import BLANK, Line, Role, Span, line, wrap
+from caveman_tui.traffic.pause_rows import pause_lines
 from caveman_tui.traffic.safe_text import one_line
 from caveman_tui.traffic.status_line import Part
 
@@ -69,12 +71,16 @@ def name(exchange: Exchange) -> str:
     return format.short_id(one_line(exchange.conversation)) + agent
 
 
-def detail(state: CacheState, now: float, width: int, zone: tzinfo | None) -> list[Line]:
-    """One conversation in full: what is cached and how long still, why the last miss happened, the last pauses."""
+def detail(state: CacheState, pauses: PauseStatistics | None, now: float, width: int, zone: tzinfo | None) -> list[Line]:
+    """One conversation in full: what is cached and how long still, why the last miss happened, the last pauses and what they cost.
+
+    `pauses` is what the worker recorded of the conversation, with all its models; None where that is not known.
+    """
     lines = [line("CACHED NOW, AS FAR AS WE KNOW", Role.HEADING), *_cached(state, now, width)]
     lines += [BLANK, line("LAST MISS", Role.HEADING), *_miss(state.miss, width, zone)]
     lines += [BLANK, line("LAST PAUSES", Role.HEADING)]
     lines += [_pause(pause, zone) for pause in state.pauses] or [line("None of a minute or more.", Role.MUTED)]
+    lines += [BLANK, line("WHAT PAUSES COST", Role.HEADING), *pause_lines(pauses, width)]
     lines += [BLANK, line("CONVERSATION", Role.HEADING)]
     lines += _pairs(width, ("id", one_line(state.last.conversation)), ("agent", one_line(state.last.agent)))
     lines += _pairs(width, ("model", one_line(state.last.model)), ("last request", _last(state, now, zone)))

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from caveman_tui.core.cache_markers import Marker
+from caveman_tui.core.pauses import PauseStatistics
 from caveman_tui.core.policy import Level
 from caveman_tui.core.prefix_digests import MessagesPoint, PrefixDigests, prefix_digests
 from caveman_tui.core.usage import Usage
@@ -102,7 +103,7 @@ def test_openai_has_lengths_and_no_lifetimes() -> None:
     given = {"dialect": "openai-responses", "markers_after": (), "usage": Usage(input_tokens=9, cache_read_tokens=2_048)}
     state = only_state(exchange(0.0, 0, **given))
     assert state.prefix == 2_048 and state.entries == () and state.left(0.0) is None
-    text = "\n".join(map(plain, cache_rows.detail(state, 5.0, 70, None)))
+    text = "\n".join(map(plain, cache_rows.detail(state, None, 5.0, 70, None)))
     assert "2,048 tokens" in text and "unknown" in text
 
 
@@ -233,4 +234,4 @@ def test_whatever_came_rows_fit_and_tokens_are_the_providers(
         assert len(plain(cache_rows.row_line(state, now, width))) <= width
         assert state.prefix in reported
         assert all(entry.tokens is None or entry.tokens <= max(reported) for entry in state.entries)
-        cache_rows.detail(state, now, width, None)
+        cache_rows.detail(state, PauseStatistics(), now, width, None)

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 import msgspec
 
 from caveman_tui.config import ANTHROPIC, OPENAI
+from caveman_tui.core.pauses import PauseStatistics
 from caveman_tui.core.policy import Level, LoopTtlMode, ShrinkMode
 from caveman_tui.protocol import events
 from caveman_tui.protocol.control import (
@@ -180,7 +181,10 @@ class FakeSource:
     async def conversations(self) -> ConversationList:
         """What the story's conversations are pinned to."""
         self._answer("conversations")
-        return ConversationList(conversations=(Conversation(id=REFACTOR, shrink=ShrinkMode.APPLY, level=Level.STANDARD),))
+        pauses = PauseStatistics(
+            pauses=2, stalls=1, longest_seconds=1_265.0, loop_tokens=91_040, rewritten_tokens=48_213, lost_tokens=12_100
+        )
+        return ConversationList(conversations=(Conversation(id=REFACTOR, shrink=ShrinkMode.APPLY, level=Level.STANDARD, pauses=pauses),))
 
     async def force_shrink(self, conversation: str, shrink: ShrinkMode, level: Level | None = None) -> Conversation:
         """Notes the wish."""

@@ -238,7 +238,7 @@ class Story:
                     after='{"type":"ephemeral","ttl":"1h"}',
                     reason="prompt-anchored",
                 ),
-                MarkerEdit(pointer=f"{tail.pointer}/cache_control/ttl", kind="ttl", before="1h", after="5m", reason="loop-shortened"),
+                MarkerEdit(pointer=f"{tail.pointer}/cache_control/ttl", kind="ttl", before='"1h"', after='"5m"', reason="loop-shortened"),
             )
             reasons = (
                 reason("prompt-anchored", "/messages/2/content/1"),
@@ -249,7 +249,9 @@ class Story:
             before = (system(1), tail)
             after = (system(1), msgspec.structs.replace(tail, ttl="5m"))
             edits = (
-                MarkerEdit(pointer=f"{tail.pointer}/cache_control/ttl", kind="ttl", before="1h", after="5m", reason="headless-shortened"),
+                MarkerEdit(
+                    pointer=f"{tail.pointer}/cache_control/ttl", kind="ttl", before='"1h"', after='"5m"', reason="headless-shortened"
+                ),
             )
             reasons = (reason("headless-shortened", tail.pointer), reason("client-headless"))
         read = int(total * share)

@@ -3,21 +3,25 @@
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from textual import work
 from textual.binding import BindingType
 from textual.containers import Container
+from textual.worker import Worker
 
+from caveman_tui.core.pauses import PauseStatistics
 from caveman_tui.protocol.exchanges import Exchange
 from caveman_tui.traffic import cache_rows, filter
-from caveman_tui.traffic.cache_state import CacheBook, CacheState
+from caveman_tui.traffic.cache_state import CacheBook, CacheState, Key
 from caveman_tui.traffic.lines import BLANK, BuiltDocument, Line, Role, Span, line, wrap
 from caveman_tui.traffic.log import Changes
+from caveman_tui.traffic.source import SourceError
 from caveman_tui.traffic.view import ViewChange
 from caveman_tui.tui import keys
-from caveman_tui.tui.keys import Key
 from caveman_tui.tui.screens.base import BaseScreen
 from caveman_tui.tui.screens.exchange import ExchangeScreen
 from caveman_tui.tui.widgets.info_line import InfoLine
 from caveman_tui.tui.widgets.key_footer import KeyFooter
+from caveman_tui.tui.widgets.keyed_list import KeyedList
 from caveman_tui.tui.widgets.line_view import LineView
 from caveman_tui.tui.widgets.row_list import RowList
 
@@ -25,30 +29,16 @@ _SIDE_BY_SIDE_FROM = 140
 _TICK_SECONDS = 1.0
 
 
-class CacheList(RowList):
+class CacheList(KeyedList[CacheState]):
     """A row for each conversation and model."""
 
     def __init__(self, clock: Callable[[], float], *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.states: list[CacheState] = []
         self._clock = clock
 
-    @property
-    def current(self) -> CacheState | None:
-        """The state under the cursor."""
-        return self.states[self.get_cursor()] if self.states else None
-
-    def show(self, states: list[CacheState]) -> None:
-        """Show other states; the cursor stays on its conversation."""
-        before = self.current.key if self.current else None
-        self.states = states
-        self.set_cursor(next((index for index, state in enumerate(states) if state.key == before), 0))
-        self.rows_changed()
-        self.show_cursor()
-
-    def row_count(self) -> int:
-        """How many."""
-        return len(self.states)
+    def key_of(self, item: CacheState) -> Key:
+        """Conversation, agent and model."""
+        return item.key
 
     def header(self, width: int) -> Line:
         """Column titles."""
@@ -56,7 +46,7 @@ class CacheList(RowList):
 
     def row_lines(self, index: int, width: int) -> tuple[Line, ...]:
         """One conversation."""
-        return (cache_rows.row_line(self.states[index], self._clock(), width),)
+        return (cache_rows.row_line(self.items[index], self._clock(), width),)
 
 
 class CacheScreen(BaseScreen):
@@ -68,6 +58,11 @@ class CacheScreen(BaseScreen):
     def __init__(self) -> None:
         super().__init__()
         self._book = CacheBook()
+        self._pauses: dict[str, PauseStatistics] = {}
+        """What the worker recorded of each conversation."""
+        self._pauses_old = True
+        """Whether anything came since it was asked."""
+        self._asking: Worker[None] | None = None
 
     def content(self) -> list[Any]:
         """Summary, list and detail."""
@@ -99,10 +94,10 @@ class CacheScreen(BaseScreen):
         state = self.query_one(CacheList).current
         return state.last if state else None
 
-    def key_applies(self, key: Key) -> bool:
+    def key_applies(self, key: keys.Key) -> bool:
         """An empty list has nothing to open, and this is the cache."""
         if key.id in ("list.open", "cache.newest", "cache.conversation"):
-            return bool(self.query_one(CacheList).states)
+            return bool(self.query_one(CacheList).items)
         return key.id != "app.cache"
 
     def traffic_changed(self, changes: Changes, change: ViewChange) -> None:
@@ -111,11 +106,12 @@ class CacheScreen(BaseScreen):
             self._load()
         elif self._book.apply(changes):
             self._show()
+        self._pauses_old = True
 
     def action_back(self) -> None:
         """First out of the detail, then to the screen before."""
         rows = self.query_one(CacheList)
-        if self.focused is not rows and rows.states:
+        if self.focused is not rows and rows.items:
             rows.focus()
         else:
             super().action_back()
@@ -153,22 +149,24 @@ class CacheScreen(BaseScreen):
         rows = self.query_one(CacheList)
         before = rows.current.key if rows.current else None
         rows.show(self._book.states)
-        if self.has_class("-empty") == bool(rows.states):
+        if self.has_class("-empty") == bool(rows.items):
             self.query_one(KeyFooter).refresh()
-        self.set_class(not rows.states, "-empty")
-        if not rows.states:
+        self.set_class(not rows.items, "-empty")
+        if not rows.items:
             self.query_one("#cache-empty", LineView).show(BuiltDocument(_empty))
         self._show_status()
         self._show_detail(keep_place=rows.current is not None and rows.current.key == before)
 
     def _tick(self) -> None:
-        if self.is_current and self.query_one(CacheList).states:
+        if self.is_current and self._pauses_old and (self._asking is None or self._asking.is_finished):
+            self._asking = self._ask_pauses()
+        if self.is_current and self.query_one(CacheList).items:
             self.query_one(CacheList).refresh()
             self._show_status()
             self._show_detail(keep_place=True)
 
     def _show_status(self) -> None:
-        parts = cache_rows.summary_parts(self.query_one(CacheList).states, self.caveman.now())
+        parts = cache_rows.summary_parts(self.query_one(CacheList).items, self.caveman.now())
         self.query_one("#cache-status", InfoLine).show(parts)
 
     def _show_detail(self, *, keep_place: bool) -> None:
@@ -177,7 +175,19 @@ class CacheScreen(BaseScreen):
         if state is None or (keep_place and (view.needle or view.text_selection is not None)):
             # A search or a selection in it is not taken away by the seconds.
             return
-        view.show(BuiltDocument(lambda width: cache_rows.detail(state, app.now(), width, app.zone)), keep_place=keep_place)
+        pauses = self._pauses.get(state.last.conversation)
+        view.show(BuiltDocument(lambda width: cache_rows.detail(state, pauses, app.now(), width, app.zone)), keep_place=keep_place)
+
+    @work(group="pauses", exit_on_error=False)
+    async def _ask_pauses(self) -> None:
+        self._pauses_old = False
+        try:
+            listing = await self.caveman.source.conversations()
+        except SourceError:
+            # The status line of the list says that the worker is gone; what it recorded until then stays true.
+            return
+        self._pauses = {conversation.id: conversation.pauses for conversation in listing.conversations}
+        self._show_detail(keep_place=True)
 
 
 def _empty(width: int) -> list[Line]:

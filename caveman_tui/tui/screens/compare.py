@@ -18,43 +18,27 @@ from caveman_tui.tui.keys import Key
 from caveman_tui.tui.screens.base import BaseScreen
 from caveman_tui.tui.widgets.info_line import InfoLine
 from caveman_tui.tui.widgets.key_footer import KeyFooter
+from caveman_tui.tui.widgets.keyed_list import KeyedList
 from caveman_tui.tui.widgets.line_view import LineView
 from caveman_tui.tui.widgets.row_list import RowList
 
 _SIDE_BY_SIDE_FROM = 110
 
 
-class CompareList(RowList):
+class CompareList(KeyedList[ToolDiff]):
     """A row for each tool of either catalog."""
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.tools: list[ToolDiff] = []
-
-    @property
-    def current(self) -> ToolDiff | None:
-        """The tool under the cursor."""
-        return self.tools[self.get_cursor()] if self.tools else None
-
-    def show(self, tools: list[ToolDiff]) -> None:
-        """Show other tools; the cursor stays on its own if that is still there."""
-        before = self.current
-        self.tools = tools
-        self.set_cursor(next((index for index, tool in enumerate(tools) if tool is before), 0))
-        self.rows_changed()
-        self.show_cursor()
-
-    def row_count(self) -> int:
-        """How many."""
-        return len(self.tools)
+    def key_of(self, item: ToolDiff) -> int:
+        """The very tool: after another comparison none is the same."""
+        return id(item)
 
     def header(self, width: int) -> Line:
         """Column titles."""
-        return catalog_compare.header(self.tools, width)
+        return catalog_compare.header(self.items, width)
 
     def row_lines(self, index: int, width: int) -> tuple[Line, ...]:
         """One tool."""
-        return (catalog_compare.row_line(self.tools, index, width),)
+        return (catalog_compare.row_line(self.items, index, width),)
 
 
 class CompareScreen(BaseScreen):
@@ -94,7 +78,7 @@ class CompareScreen(BaseScreen):
 
     def key_applies(self, key: Key) -> bool:
         """Opening needs a row."""
-        return key.id != "list.open" or bool(self.query_one(CompareList).tools)
+        return key.id != "list.open" or bool(self.query_one(CompareList).items)
 
     def action_back(self) -> None:
         """First out of the text, then to the screen before."""

@@ -23,6 +23,7 @@ from caveman_tui.tui.screens.base import BaseScreen
 from caveman_tui.tui.screens.compare import CompareScreen
 from caveman_tui.tui.widgets.info_line import InfoLine
 from caveman_tui.tui.widgets.key_footer import KeyFooter
+from caveman_tui.tui.widgets.keyed_list import KeyedList
 from caveman_tui.tui.widgets.line_view import LineView
 from caveman_tui.tui.widgets.prompt_line import PromptLine
 from caveman_tui.tui.widgets.row_list import RowList
@@ -35,31 +36,17 @@ _NEEDS_A_CATALOG = frozenset({"list.open", "catalog.mark", "catalog.compare", "c
 _NEEDS_A_TOOL = frozenset({"tool.sort", "tool.changed", "tool.exclude"})
 
 
-class CatalogList(RowList):
+class CatalogList(KeyedList[CatalogSeen]):
     """A row for each catalog of each conversation."""
 
     def __init__(self, zone: tzinfo | None, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.catalogs: list[CatalogSeen] = []
         self.marked: Key | None = None
         self._zone = zone
 
-    @property
-    def current(self) -> CatalogSeen | None:
-        """The catalog under the cursor."""
-        return self.catalogs[self.get_cursor()] if self.catalogs else None
-
-    def show(self, catalogs: list[CatalogSeen]) -> None:
-        """Show others; the cursor stays on its own."""
-        before = self.current.key if self.current else None
-        self.catalogs = catalogs
-        self.set_cursor(next((index for index, seen in enumerate(catalogs) if seen.key == before), 0))
-        self.rows_changed()
-        self.show_cursor()
-
-    def row_count(self) -> int:
-        """How many."""
-        return len(self.catalogs)
+    def key_of(self, item: CatalogSeen) -> Key:
+        """Conversation, agent, digest and level."""
+        return item.key
 
     def header(self, width: int) -> Line:
         """Column titles."""
@@ -67,7 +54,7 @@ class CatalogList(RowList):
 
     def row_lines(self, index: int, width: int) -> tuple[Line, ...]:
         """One catalog."""
-        seen = self.catalogs[index]
+        seen = self.items[index]
         return (catalogs_seen.row_line(seen, width, self._zone, marked=seen.key == self.marked),)
 
 
@@ -111,9 +98,9 @@ class ToolsScreen(BaseScreen):
     def key_applies(self, key: keys.Key) -> bool:
         """Leave out of the footer what has nothing to act on."""
         if key.id in _NEEDS_A_CATALOG:
-            return bool(self.query_one(CatalogList).catalogs)
+            return bool(self.query_one(CatalogList).items)
         if key.id in _NEEDS_A_TOOL:
-            return bool(self.query_one(ToolList).rows)
+            return bool(self.query_one(ToolList).items)
         return key.id != "app.tools"
 
     def traffic_changed(self, changes: Changes, change: ViewChange) -> None:
@@ -126,7 +113,7 @@ class ToolsScreen(BaseScreen):
     def action_back(self) -> None:
         """From the text to the tools, from the tools to the catalogs, from there to the screen before."""
         catalogs, tools = self.query_one(CatalogList), self.query_one(ToolList)
-        if self.focused is catalogs or not catalogs.catalogs:
+        if self.focused is catalogs or not catalogs.items:
             super().action_back()
         elif self.focused is tools:
             catalogs.focus()
@@ -146,9 +133,9 @@ class ToolsScreen(BaseScreen):
         if rows.current is None:
             return
         after = rows.current
-        before = next((seen for seen in rows.catalogs if seen.key == rows.marked), None)
+        before = next((seen for seen in rows.items if seen.key == rows.marked), None)
         if before is None or before.key == after.key:
-            older = rows.catalogs[rows.get_cursor() + 1 :]
+            older = rows.items[rows.get_cursor() + 1 :]
             before = next((seen for seen in older if seen.summary.digest != after.summary.digest), None)
         self._compare(before, after)
 
@@ -191,10 +178,10 @@ class ToolsScreen(BaseScreen):
     def _show(self) -> None:
         rows = self.query_one(CatalogList)
         rows.show(self._book.catalogs)
-        if self.has_class("-empty") == bool(rows.catalogs):
+        if self.has_class("-empty") == bool(rows.items):
             self.query_one(KeyFooter).refresh()
-        self.set_class(not rows.catalogs, "-empty")
-        if not rows.catalogs:
+        self.set_class(not rows.items, "-empty")
+        if not rows.items:
             self.query_one("#catalogs-empty", LineView).show(BuiltDocument(_empty))
         self._show_current()
 
@@ -208,7 +195,7 @@ class ToolsScreen(BaseScreen):
 
     def _show_status(self) -> None:
         rows = self.query_one(CatalogList)
-        self.query_one("#tools-status", InfoLine).show(catalogs_seen.status_parts(rows.catalogs, rows.current, self._pins))
+        self.query_one("#tools-status", InfoLine).show(catalogs_seen.status_parts(rows.items, rows.current, self._pins))
 
     @work(group="pins", exclusive=True, exit_on_error=False)
     async def _ask_pins(self) -> None:

@@ -14,13 +14,14 @@ from caveman_tui.traffic import tool_rows
 from caveman_tui.traffic.lines import BuiltDocument, Line, message
 from caveman_tui.traffic.tool_rows import ToolOrder, ToolRow
 from caveman_tui.tui import keys
+from caveman_tui.tui.widgets.keyed_list import KeyedList
 from caveman_tui.tui.widgets.line_view import LineView
 from caveman_tui.tui.widgets.row_list import RowList
 
 _SIDE_BY_SIDE_FROM = 110
 
 
-class ToolList(RowList):
+class ToolList(KeyedList[ToolRow]):
     """A row for each tool, in an order of choice, all or only those that changed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings("tool-list")]
@@ -35,50 +36,43 @@ class ToolList(RowList):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.rows: list[ToolRow] = []
         self.order = ToolOrder.SENT
         self.only_changed = False
         self.excluded: frozenset[str] = frozenset()
         """Names that new conversations leave out of shrinking."""
         self._all: list[ToolRow] = []
 
-    @property
-    def current(self) -> ToolRow | None:
-        """The tool under the cursor."""
-        return self.rows[self.get_cursor()] if self.rows else None
+    def key_of(self, item: ToolRow) -> int:
+        """The very tool: those of another catalog are others."""
+        return id(item)
 
-    def show(self, rows: list[ToolRow]) -> None:
-        """Show other tools."""
+    def show_all(self, rows: list[ToolRow]) -> None:
+        """Show the tools of a catalog, from the first one."""
         self._all = rows
-        self.set_cursor(0)
+        self.items = []
         self._arrange()
-
-    def row_count(self) -> int:
-        """How many tools."""
-        return len(self.rows)
 
     def header(self, width: int) -> Line:
         """Column titles."""
-        return tool_rows.header(self.rows, width, self.order, only_changed=self.only_changed)
+        return tool_rows.header(self.items, width, self.order, only_changed=self.only_changed)
 
     def row_lines(self, index: int, width: int) -> tuple[Line, ...]:
         """One tool."""
-        return (tool_rows.row_line(self.rows, index, width, self.excluded, self.order),)
+        return (tool_rows.row_line(self.items, index, width, self.excluded, self.order),)
 
     def action_sort(self) -> None:
         """Order by the next key; the cursor goes to the first row, which is what one sorts for."""
         order = list(ToolOrder)
         self.order = order[(order.index(self.order) + 1) % len(order)]
-        self.set_cursor(0)
+        self.items = []
         self._arrange()
         self.post_message(self.Moved(self))
 
     def action_only_changed(self) -> None:
         """Only tools that shrinking changes, or all again; the cursor stays on its tool."""
-        before = self.current
         self.only_changed = not self.only_changed
         self._arrange()
-        self.go_to(next((index for index, row in enumerate(self.rows) if row is before), 0))
+        self.post_message(self.Moved(self))
 
     def action_exclude(self) -> None:
         """Leave the tool under the cursor out of shrinking, or in again."""
@@ -86,9 +80,7 @@ class ToolList(RowList):
             self.post_message(self.ExcludeToggled(self.current.tool.name))
 
     def _arrange(self) -> None:
-        self.rows = tool_rows.arranged(self._all, self.order, only_changed=self.only_changed)
-        self.rows_changed()
-        self.show_cursor()
+        self.show(tool_rows.arranged(self._all, self.order, only_changed=self.only_changed))
 
 
 class ToolsView(Container):
@@ -122,7 +114,7 @@ class ToolsView(Container):
         """The tools themselves."""
         if catalogs:
             self._level = catalogs[0].level
-        self.query_one(ToolList).show(tool_rows.tool_rows(catalogs))
+        self.query_one(ToolList).show_all(tool_rows.tool_rows(catalogs))
         self._show_tool()
 
     def show_excluded(self, names: frozenset[str]) -> None:
@@ -135,7 +127,7 @@ class ToolsView(Container):
 
     def say(self, text: str) -> None:
         """Why there are no rows."""
-        self.query_one(ToolList).show([])
+        self.query_one(ToolList).show_all([])
         self.query_one("#tools-text", LineView).show(message(text))
 
     def on_row_list_moved(self, event: RowList.Moved) -> None:
