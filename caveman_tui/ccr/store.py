@@ -111,6 +111,17 @@ class Store:
                 raise
         return handle
 
+    def set_tokens(self, handle: str, before: int, after: int) -> None:
+        """Note the measured tokens of an original and of its shrunk form. Stores nothing: raises HandleUnknown where it is gone.
+
+        Raises StoreLocked, StoreDiskFull, StoreReadOnly, StoreUnreachable and StoreCorrupt as `put` does.
+        """
+        handle = parse_handle(handle)
+        with self._connections.write() as connection:
+            update = "UPDATE recoveries SET tokens_before = ?, tokens_after = ? WHERE handle = ?"
+            if connection.execute(update, (before, after, handle)).rowcount == 0:
+                raise HandleUnknown(f"the store {self.path} holds nothing under {handle}")
+
     def get(self, handle: str) -> Recovered:
         """The original under `handle`, which may be written as people paste it, with its record.
 

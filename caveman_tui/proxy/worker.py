@@ -50,9 +50,7 @@ class StartProblem(Exception):
 class Worker:
     """A model-API proxy on a loopback port with its control API. Lives on one event loop."""
 
-    def __init__(
-        self, config: WorkerConfig, *, stop_seconds: float = server.STOP_SECONDS, put_seconds: float = PUT_SECONDS
-    ) -> None:
+    def __init__(self, config: WorkerConfig, *, stop_seconds: float = server.STOP_SECONDS, put_seconds: float = PUT_SECONDS) -> None:
         """`stop_seconds` is what running exchanges get to end by themselves, `put_seconds` what a request waits for the store."""
         self.config = config
         self.settings = config.settings

@@ -119,6 +119,21 @@ class TestStoringAgain:
         record = store.record(put(store, b"x", tokens_before=0, tokens_after=0))
         assert record.tokens_before is None and record.tokens_after is None
 
+    def test_measured_later(self, store: Store) -> None:
+        handle = put(store, b"x", tokens_before=0, tokens_after=0)
+        before = store.record(handle)
+        store.set_tokens(f"<<ccr:{handle}>>", 20, 9)
+        after = store.record(handle)
+        assert (after.tokens_before, after.tokens_after) == (20, 9)
+        assert (after.created_at, after.compressor, after.content_type) == (before.created_at, before.compressor, before.content_type)
+
+    def test_measured_when_it_was_gone(self, store: Store) -> None:
+        handle = put(store, b"x")
+        store.delete(handle)
+        with pytest.raises(HandleUnknown):
+            store.set_tokens(handle, 20, 9)
+        assert store.stats().originals == 0
+
     def test_a_damaged_row_is_repaired_by_the_right_bytes(self, store: Store, path: Path) -> None:
         handle = put(store, b"right")
         raw(path, "UPDATE recoveries SET original = ?", b"wrong")

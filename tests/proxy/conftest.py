@@ -166,7 +166,10 @@ StartBench = Callable[..., Awaitable[Bench]]
 
 @pytest.fixture
 async def start_bench() -> AsyncIterator[StartBench]:
-    """Start a worker in front of a raw provider; keywords are fields of WorkerConfig."""
+    """Start a worker in front of a raw provider; keywords are fields of WorkerConfig, or arguments of Worker.
+
+    However slow this machine's disk is, its requests wait for it, unless they are told not to.
+    """
     running: list[tuple[Worker, RawProvider, Bench]] = []
 
     async def start(**config: Any) -> Bench:
@@ -176,8 +179,9 @@ async def start_bench() -> AsyncIterator[StartBench]:
             Upstream(name="openai", base_url=provider.url, dialect="openai"),
         )
         stop_seconds = config.pop("stop_seconds", 0.3)
+        put_seconds = config.pop("put_seconds", LIMIT_SECONDS)
         settings = WorkerConfig(**{"port": 0, "upstreams": upstreams, **config})
-        worker = Worker(settings, stop_seconds=stop_seconds)
+        worker = Worker(settings, stop_seconds=stop_seconds, put_seconds=put_seconds)
         told: list[AnyEvent] = []
         emit = worker.log.emit
 

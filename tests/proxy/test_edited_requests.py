@@ -6,6 +6,7 @@ import gzip
 import sqlite3
 import threading
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,14 @@ import brotli
 import pytest
 import zstandard
 
-from caveman_tui.ccr import Store, open_store
+from caveman_tui.ccr import Store, StoreLocked, open_store
 from caveman_tui.core.edits import EditKind
 from caveman_tui.core.policy import LoopTtlMode, ShrinkMode
 from caveman_tui.core.prefix_digests import prefix_digests
 from caveman_tui.protocol import events
 from caveman_tui.protocol.events import Settings
 from tests.proxy import rewriting
-from tests.proxy.conftest import Bench, StartBench
+from tests.proxy.conftest import LIMIT_SECONDS, Bench, StartBench
 from tests.proxy.provider import Exchange
 from tests.proxy.rewriting import HANDLE, SHRUNK, TOOLS, edited, request
 
@@ -31,6 +32,29 @@ CACHE_ERROR = (
     b'a 1h block must not come after a 5m one. Note the order: `tools`, `system`, `messages`."}}'
 )
 TOOLS_ERROR = b'{"type":"error","error":{"type":"invalid_request_error","message":"tools.0.custom.description: too short"}}'
+
+
+SOON = 0.05
+"""Seconds that a request waits for a store that does not answer."""
+
+
+@contextlib.contextmanager
+def _stuck(monkeypatch: pytest.MonkeyPatch, name: str) -> Iterator[threading.Event]:
+    """Inside, calls of this method of the store begin, which sets the event, and go no further."""
+    method = getattr(Store, name)
+    begun, release = threading.Event(), threading.Event()
+
+    def stuck(self: Store, *arguments: Any, **more: Any) -> Any:
+        begun.set()
+        release.wait(LIMIT_SECONDS)
+        return method(self, *arguments, **more)
+
+    monkeypatch.setattr(Store, name, stuck)
+    try:
+        yield begun
+    finally:
+        release.set()
+        monkeypatch.setattr(Store, name, method)
 
 
 @pytest.fixture(autouse=True)
@@ -244,25 +268,106 @@ async def test_without_a_store_the_tools_go_out_as_they_came(start_bench: StartB
 
 
 async def test_a_slow_store_costs_this_request_its_shrinking_and_is_filled_all_the_same(
-    applying: Bench, monkeypatch: pytest.MonkeyPatch
+    start_bench: StartBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    release = threading.Event()
-    put = Store.put
-
-    def slow_put(self: Store, original: bytes, **more: Any) -> str:
-        release.wait(10)
-        return put(self, original, **more)
-
-    monkeypatch.setattr(Store, "put", slow_put)
-    await applying.post(MESSAGES, request())
-    assert applying.provider.seen[0].body == request(ttl=b'"5m"')
-    assert applying.warnings == ["store-slow"]
-    release.set()
-    await applying.until(lambda: bool(applying.of(events.StoreChanged)))
+    bench = await start_bench(settings=APPLY, put_seconds=SOON)
+    with _stuck(monkeypatch, "put"):
+        await bench.post(MESSAGES, request())
+        assert bench.provider.seen[0].body == request(ttl=b'"5m"')
+        assert bench.warnings == ["store-slow"]
+    await bench.until(lambda: bool(bench.of(events.StoreChanged)))
     with open_store() as store:
         assert store.get(HANDLE).original == TOOLS
+    await bench.post(MESSAGES, request())
+    assert bench.provider.seen[1].body == edited()
+
+
+async def _shrunk_once(bench: Bench) -> None:
+    """Ask until the original is known to be stored, and forget how that went."""
+    while not bench.provider.seen or bench.provider.seen[-1].body != edited():
+        await bench.post(MESSAGES, request())
+    bench.provider.seen.clear()
+    bench.events.clear()
+
+
+async def test_a_store_that_becomes_slow_changes_no_running_conversation(start_bench: StartBench, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = await start_bench(settings=APPLY, put_seconds=SOON)
+    await _shrunk_once(bench)
+    with _stuck(monkeypatch, "record"):
+        await bench.post(MESSAGES, request())
+        await bench.post(MESSAGES, request(b"and another one"))
+    assert [seen.body for seen in bench.provider.seen] == [edited(), edited(b"and another one")]
+    assert bench.exchange.tools[0].handle == HANDLE
+    assert bench.warnings == []
+
+
+async def test_a_store_that_is_locked_for_readers_changes_no_running_conversation(applying: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    await _shrunk_once(applying)
+
+    def locked(*_: Any) -> Any:
+        raise StoreLocked("locked")
+
+    monkeypatch.setattr(Store, "record", locked)
     await applying.post(MESSAGES, request())
-    assert applying.provider.seen[1].body == edited()
+    assert (applying.provider.seen[0].body, applying.warnings) == (edited(), [])
+
+
+async def test_what_was_deleted_and_is_only_being_put_again_is_not_taken_for_stored(
+    start_bench: StartBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = await start_bench(settings=APPLY, put_seconds=SOON)
+    await _shrunk_once(bench)
+    with open_store() as store:
+        store.delete(HANDLE)
+    with _stuck(monkeypatch, "put") as reached:
+        await bench.post(MESSAGES, request())
+        assert reached.is_set()
+    assert bench.provider.seen[0].body == request(ttl=b'"5m"')
+    assert bench.warnings == ["store-slow"]
+
+
+async def test_counts_of_what_was_deleted_do_not_bring_it_back(applying: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    set_tokens = Store.set_tokens
+    asked = threading.Event()
+
+    def delete_first(self: Store, handle: str, before: int, after: int) -> None:
+        self.delete(handle)
+        try:
+            set_tokens(self, handle, before, after)
+        finally:
+            asked.set()
+
+    monkeypatch.setattr(Store, "set_tokens", delete_first)
+    await applying.post(MESSAGES, request())
+    await applying.until(asked.is_set)
+    with open_store() as store:
+        assert store.stats().originals == 0
+
+
+async def test_the_store_is_opened_before_the_first_request_that_needs_it(start_bench: StartBench) -> None:
+    measuring = await start_bench(settings=Settings(shrink=ShrinkMode.MEASURE))
+    await measuring.post(MESSAGES, request())
+    path = Path(measuring.worker.status().store.path)
+    assert not path.exists()
+    measuring.worker.change_settings(APPLY)
+    await measuring.until(lambda: measuring.worker.status().store.originals == 0)
+    with open_store() as store:
+        store.put(b"x", content_type="t", compressor="c", tokens_before=0, tokens_after=0)
+    applying = await start_bench(settings=APPLY)
+    await applying.until(lambda: applying.worker.status().store.originals == 1)
+    await applying.post(MESSAGES, request())
+    await applying.worker.stop()
+    again = await start_bench(settings=Settings(shrink=ShrinkMode.OFF), port=applying.worker.port)
+    await again.until(lambda: again.worker.status().store.originals == 2)
+
+
+async def test_a_store_that_cannot_be_opened_at_the_start_is_told(start_bench: StartBench, tmp_path: Path) -> None:
+    bad = tmp_path / "ccr.db"
+    bad.write_bytes(b"this is no database, and stays what it is" * 100)
+    bench = await start_bench(settings=APPLY, store_path=str(bad))
+    await bench.until(lambda: bool(bench.of(events.StoreChanged)))
+    assert "damaged" in bench.of(events.StoreChanged)[0].problem
+    assert bench.worker.status().store.problem
 
 
 async def test_what_a_person_deletes_is_put_again(applying: Bench) -> None:
