@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from time import sleep
@@ -40,9 +40,10 @@ class BodySearch:
             stopped.set()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    async def run(self, text: str) -> AsyncGenerator[SearchHit | SearchEnd | None]:
+    async def run(self, text: str, ids: Sequence[str] = ()) -> AsyncGenerator[SearchHit | SearchEnd | None]:
         """A hit for each exchange whose bodies hold `text`, newest first, and at last the end; None for one that does not.
 
+        With `ids` only these exchanges are looked into, in this order.
         ASCII letters match in either case, others where the word is spelled in one case or capitalised. Escapes of JSON count as
         what they stand for, and so does a streamed response as what its deltas say together.
         """
@@ -51,7 +52,7 @@ class BodySearch:
         stopped = Event()
         self._running.add(stopped)
         try:
-            for id in self._log.ids():
+            for id in ids or self._log.ids():
                 if stopped.is_set():
                     return
                 # As of now, not as of the beginning: an exchange may have been forgotten, or its bodies dropped, since then.

@@ -233,7 +233,7 @@ class ControlApi:
         await response.prepare(request)
         clock = asyncio.get_running_loop().time
         told_at = clock()
-        async with contextlib.aclosing(self._search.run(text)) as results:
+        async with contextlib.aclosing(self._search.run(text, request.query.getall("in", []))) as results:
             async for result in results:
                 if result is None and clock() - told_at < KEEPALIVE_SECONDS:
                     continue

@@ -149,14 +149,15 @@ class WorkerClient:
                     if batch := [event for line in lines if line and (event := _event(line)) is not None]:
                         yield batch
 
-    async def search(self, text: str) -> AsyncGenerator[SearchResult, None]:
+    async def search(self, text: str, ids: Sequence[str] = ()) -> AsyncGenerator[SearchResult, None]:
         """A hit for each exchange whose bodies hold `text`, newest first as they are found, and at last the end.
 
-        Closing the generator ends the search. Raises WorkerGone where the stream breaks off before its end.
+        With `ids` only these exchanges are looked into. Closing the generator ends the search. Raises WorkerGone where the stream
+        breaks off before its end.
         """
         timeout = httpx.Timeout(_SILENCE_SECONDS, connect=5.0)
         with self._broken_connection():
-            async with self._http.stream("GET", "/v1/search", params={"q": text}, timeout=timeout) as response:
+            async with self._http.stream("GET", "/v1/search", params={"q": text, "in": list(ids)}, timeout=timeout) as response:
                 if response.is_error:
                     raise Refused(_problem(response.status_code, await response.aread()))
                 async for line in _lines(response):

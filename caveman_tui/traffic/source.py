@@ -83,10 +83,10 @@ class TrafficSource(Protocol):
         """Switch a running conversation now; its cached prefix is written again once."""
         ...
 
-    def search(self, text: str) -> AsyncGenerator[SearchResult, None]:
+    def search(self, text: str, ids: Sequence[str] = ()) -> AsyncGenerator[SearchResult, None]:
         """A hit for each exchange whose bodies hold `text`, newest first as they are found, and at last the end.
 
-        Closing the generator ends the search.
+        With `ids` only these exchanges are looked into. Closing the generator ends the search.
         """
         ...
 

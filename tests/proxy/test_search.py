@@ -1,7 +1,7 @@
 import asyncio
 import gzip
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from threading import Event
 
@@ -191,6 +191,8 @@ async def test_over_the_control_socket(bench: Bench) -> None:
         assert isinstance(hit, SearchHit) and (hit.exchange, hit.body) == (exchange.id, "response")
         assert end == SearchEnd(searched=1, without_bodies=0)
         assert len(await _search(client, "x & y = 50%?")) == 2
+        some = [result async for result in client.search("QUOKKA", [exchange.id, "another"])]
+        assert some == [hit, SearchEnd(searched=1, without_bodies=0)]
         assert await _search(client, "wombat") == [SearchEnd(searched=1, without_bodies=0)]
         for text in ("", "x" * 201):
             with pytest.raises(Refused, match="Give it 1 to 200"):
@@ -202,7 +204,7 @@ async def test_to_hang_up_ends_the_search(bench: Bench, monkeypatch: pytest.Monk
     """The worker learns of it by itself, and searches on for nobody."""
     ended = asyncio.Event()
 
-    async def run(self: BodySearch, text: str) -> AsyncIterator[SearchHit]:
+    async def run(self: BodySearch, text: str, ids: Sequence[str]) -> AsyncIterator[SearchHit]:
         try:
             yield SearchHit(exchange="a", body="response", snippet=text)
             await asyncio.Event().wait()
@@ -233,3 +235,12 @@ async def test_a_worker_that_stops_in_the_middle_is_no_complete_search(tmp_path:
         assert isinstance(await anext(results), SearchHit)
         with pytest.raises(WorkerGone, match="in the middle of a search"):
             await anext(results)
+
+
+async def test_a_search_can_be_of_some_exchanges_only(log: ExchangeLog) -> None:
+    first, _, third = keep(log, b"needle"), keep(log, b"needle"), keep(log, b"needle")
+    search = BodySearch(log)
+    results = [result async for result in search.run("needle", [first, "forgotten", third]) if result is not None]
+    search.close()
+    assert [result.exchange for result in results if isinstance(result, SearchHit)] == [first, third]
+    assert results[-1] == SearchEnd(searched=2, without_bodies=0)

@@ -191,10 +191,10 @@ class FakeSource:
         self._answer(f"force_shrink {conversation} {shrink} {level}")
         return Conversation(id=conversation, shrink=shrink, level=level)
 
-    async def search(self, text: str) -> AsyncGenerator[SearchResult, None]:
+    async def search(self, text: str, ids: Sequence[str] = ()) -> AsyncGenerator[SearchResult, None]:
         """Looks into the bodies that a test put here; waits before each hit where it was told to hold."""
         self._answer(f"search {text}")
-        holders = [exchange_id for (exchange_id, _), body in self.bodies.items() if text.encode() in body]
+        holders = [id for (id, _), body in self.bodies.items() if text.encode() in body and (not ids or id in ids)]
         for exchange_id in sorted(holders, reverse=True):
             await self.search_may_go_on.wait()
             yield SearchHit(exchange=exchange_id, body="request-before", snippet=text)

@@ -1,15 +1,17 @@
 """Home: the live list, and beside it the exchange under the cursor where there is room."""
 
 import contextlib
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from textual import work
 from textual.binding import BindingType
 from textual.containers import Horizontal
+from textual.worker import Worker
 
-from caveman_tui.protocol.control import SearchEnd
 from caveman_tui.protocol.exchanges import Exchange
 from caveman_tui.traffic import completion, filter, format, status_line
+from caveman_tui.traffic.body_hits import BodyHits
 from caveman_tui.traffic.feed import Link
 from caveman_tui.traffic.filter import Filter, FilterError
 from caveman_tui.traffic.lines import BLANK, BuiltDocument, Line, Role, Span, line, wrap
@@ -46,6 +48,7 @@ _ON_ROWS = frozenset(
 )
 """Keys that the footer leaves out where there is no row."""
 _BODIES = "body search"
+_NEW_BODIES = "new body search"
 _HITS_SECONDS = 0.1
 """How often what a search found is drawn."""
 
@@ -58,8 +61,10 @@ class TrafficScreen(BaseScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._found: dict[str, set[str]] = {}
-        """Texts that were looked for in bodies, with the exchanges that hold them."""
+        self._hits: list[str] = []
+        """Exchanges in which a text was found since that was shown last."""
+        self._bodies = BodyHits(self.caveman.source, self._hits.append)
+        self._searching: Worker[None] | None = None
 
     def content(self) -> list[Any]:
         """Status, list and pane, totals."""
@@ -107,6 +112,7 @@ class TrafficScreen(BaseScreen):
             rows.show_cursor()
         self._show_lines()
         self._show_empty()
+        self._note_ended(self.caveman.traffic_log if changes.reloaded else changes.updated.values())
         current = self.current
         if change.rebuilt or (current is not None and (current.id in changes.updated or current in changes.added)):
             self._show_preview()
@@ -285,10 +291,10 @@ class TrafficScreen(BaseScreen):
         except FilterError as error:
             self.prompt.says(str(error), wrong=True)
             return
-        self._show_filter(parsed.without_bodies(self._found))
+        self._show_filter(parsed.without_bodies(self._bodies.found))
         shown, everything = len(self.caveman.traffic_view.rows), len(self.caveman.traffic_log)
         count = f"{shown:,} of {everything:,}" if shown else f"none of {everything:,} matches"
-        todo = ", enter looks into bodies" if set(parsed.body_texts) - set(self._found) else ""
+        todo = ", enter looks into bodies" if set(parsed.body_texts) - set(self._bodies.found) else ""
         self.prompt.says(f"{count}{todo}: {parsed.explain()}" if parsed else "", wrong=bool(parsed) and not shown)
 
     def on_prompt_line_accepted(self, event: PromptLine.Accepted) -> None:
@@ -311,41 +317,44 @@ class TrafficScreen(BaseScreen):
         self._show_filter(filter.parse(event.before))
 
     @work(group=_BODIES, exclusive=True, exit_on_error=False)
-    async def _search_bodies(self, texts: tuple[str, ...]) -> None:
-        """Fill in which exchanges hold `texts`, newest first; the list shows them as they are found."""
-        searched = without = 0
-        hits: list[str] = []
-
-        def draw() -> None:
-            log = self.caveman.traffic_log
-            found = {exchange_id: exchange for exchange_id in hits if (exchange := log.get(exchange_id)) is not None}
-            hits.clear()
-            if found:
-                self.caveman.hand_down(Changes(updated=found))
-
-        timer = self.set_interval(_HITS_SECONDS, draw)
+    async def _search_bodies(self) -> None:
+        """Fill in which exchanges hold the texts; the list shows them as they are found."""
+        timer = self.set_interval(_HITS_SECONDS, self._show_hits)
         try:
-            for text in texts:
-                async with contextlib.aclosing(self.caveman.source.search(text)) as results:
-                    async for result in results:
-                        if isinstance(result, SearchEnd):
-                            searched, without = result.searched, result.without_bodies
-                        else:
-                            self._found[text].add(result.exchange)
-                            hits.append(result.exchange)
+            end = await self._bodies.search_all()
         except SourceError as error:
             self.notify(str(error), title="Bodies not searched to the end", severity="warning", timeout=8, markup=False)
             return
         finally:
             timer.stop()
-            draw()
-        missing = f" Of {format.plural(without, 'exchange')} no body is in memory any more." if without else ""
+            self._show_hits()
+        missing = f" Of {format.plural(end.without_bodies, 'exchange')} no body is in memory any more." if end.without_bodies else ""
         self.notify(
-            f"{format.plural(searched, 'exchange')} searched.{missing} What comes later is not searched.",
+            f"{format.plural(end.searched, 'exchange')} searched.{missing} What comes later is searched as it ends.",
             title=f"{len(self.caveman.traffic_view.rows):,} shown",
             timeout=5,
             markup=False,
         )
+
+    @work(group=_NEW_BODIES, exit_on_error=False)
+    async def _search_new_bodies(self) -> None:
+        """Look into the exchanges that have ended; the list's own status says where the worker is gone."""
+        with contextlib.suppress(SourceError):
+            await self._bodies.search_noted()
+        self._show_hits()
+
+    def _note_ended(self, exchanges: Iterable[Exchange]) -> None:
+        """Have bodies searched that came after the filter was set, one search after the other."""
+        if self._bodies.note(exchanges) and (self._searching is None or self._searching.is_finished):
+            self._searching = self._search_new_bodies()
+
+    def _show_hits(self) -> None:
+        """Show the exchanges in which something was found since the last time."""
+        log = self.caveman.traffic_log
+        found = {exchange_id: exchange for exchange_id in self._hits if (exchange := log.get(exchange_id)) is not None}
+        self._hits.clear()
+        if found:
+            self.caveman.hand_down(Changes(updated=found))
 
     @property
     def _side_by_side(self) -> bool:
@@ -355,14 +364,13 @@ class TrafficScreen(BaseScreen):
         """Hold the filter that `text` spells and look for its body texts anew. Raises FilterError."""
         parsed = filter.parse(text)
         self.workers.cancel_group(self, _BODIES)
-        for wanted in parsed.body_texts:
-            self._found[wanted] = set()
+        self._bodies.begin(parsed.body_texts, self.caveman.traffic_log)
         self._show_filter(parsed)
         if parsed.body_texts:
-            self._search_bodies(parsed.body_texts)
+            self._search_bodies()
 
     def _show_filter(self, parsed: Filter) -> None:
-        self.caveman.traffic_view.set_filter(parsed.with_found(self._found))
+        self.caveman.traffic_view.set_filter(parsed.with_found(self._bodies.found))
         self._show_all()
 
     def _show_all(self) -> None:
