@@ -12,7 +12,7 @@ from caveman_tui.core.shrink.sections import Section, announces, section_of
 class Block:
     """A line, or a run of lines that only makes sense together (fence, table, code)."""
 
-    kind: LineKind
+    kind: int
     start: int
     end: int
     """End of the text, before the line end."""
@@ -21,8 +21,8 @@ class Block:
     """Index of the block that this one belongs under."""
     group: int = -1
     """Number shared by the items of one list."""
-    section: Section = Section.NONE
-    own_section: Section = Section.NONE
+    section: str = Section.NONE
+    own_section: str = Section.NONE
     is_head: bool = False
     """Announces the blocks below it: a heading, or a line that ends with a colon."""
     after_blank: bool = False
@@ -62,44 +62,51 @@ def parse(text: str) -> list[Block]:
     """Return the blocks of a tidied description in order; they leave only line ends between them."""
     blocks: list[Block] = []
     lines = text.split("\n")
-    verbatim = verbatim_spans(lines)
-    at, index, blank = 0, 0, False
+    verbatim = verbatim_spans(text, lines) if len(lines) > 1 else {}
+    at = index = 0
+    blank = False
     while index < len(lines):
         line = lines[index]
-        if not line.strip():
+        stripped = line.lstrip(" ")
+        if not stripped or stripped.isspace():
             blank = True
             at += len(line) + 1
             index += 1
             continue
-        last, kind = verbatim.get(index, (index + 1, LineKind.TEXT))
-        stripped = line.lstrip(" ")
         indent = len(line) - len(stripped)
-        if index not in verbatim:
-            kind = line_kind(stripped)
-        size = sum(len(lines[i]) + 1 for i in range(index, last)) - 1
-        if kind is LineKind.HEADING and not blank and blocks and _underlines(text, blocks[-1], stripped, indent):
-            _make_heading(text, blocks[-1], at + size)
-            at += size + 1
-            index = last
-            continue
-        block = Block(kind, at, at + size, indent, after_blank=blank)
-        if kind in (LineKind.TEXT, LineKind.BULLET, LineKind.FIELD, LineKind.HEADING):
-            block.is_head = kind is LineKind.HEADING or announces(stripped)
-            if (block.is_head and not stripped.startswith("</")) or kind is LineKind.FIELD:
-                block.own_section = section_of(stripped)
-                block.is_head = block.is_head or block.own_section in (Section.RETURNS, Section.EXAMPLES)
-        if kind is LineKind.BULLET and not block.is_head:
-            if _EXAMPLE_ITEM.match(stripped):
-                block.own_section = Section.EXAMPLES
-            elif stripped.count(" ") > 3 and _UTTERANCE.match(stripped):
-                block.own_section = Section.DIALOGUE
-        blocks.append(block)
-        at += size + 1
+        if index in verbatim:
+            last, kind = verbatim[index]
+            end = at + sum(map(len, lines[index:last])) + last - index - 1
+        else:
+            last, kind = index + 1, line_kind(stripped)
+            end = at + len(line)
+        if kind == LineKind.HEADING and not blank and blocks and _underlines(text, blocks[-1], stripped, indent):
+            _make_heading(text, blocks[-1], end)
+        else:
+            block = Block(kind, at, end, indent, after_blank=blank)
+            if kind in _ANNOUNCERS:
+                _find_section(block, stripped)
+            blocks.append(block)
+            blank = False
+        at = end + 1
         index = last
-        blank = False
-    _find_wrapped(text, blocks)
+    if len(blocks) > 1:
+        _find_wrapped(text, blocks)
     _nest(text, blocks)
     return blocks
+
+
+def _find_section(block: Block, line: str) -> None:
+    """See what a line announces."""
+    block.is_head = block.kind == LineKind.HEADING or announces(line)
+    if (block.is_head and not line.startswith("</")) or block.kind == LineKind.FIELD:
+        block.own_section = section_of(line)
+        block.is_head = block.is_head or block.own_section in (Section.RETURNS, Section.EXAMPLES)
+    if block.kind == LineKind.BULLET and not block.is_head:
+        if _EXAMPLE_ITEM.match(line):
+            block.own_section = Section.EXAMPLES
+        elif line.count(" ") > 3 and _UTTERANCE.match(line):
+            block.own_section = Section.DIALOGUE
 
 
 def _underlines(text: str, above: Block, line: str, indent: int) -> bool:
@@ -118,7 +125,7 @@ def _make_heading(text: str, block: Block, end: int) -> None:
 def _find_wrapped(text: str, blocks: list[Block]) -> None:
     """Mark lines of text that may be the two halves of a sentence, although they were not joined."""
     for above, block in pairwise(blocks):
-        if block.kind is LineKind.TEXT and above.kind in _PROSE and not block.after_blank and not above.is_head:
+        if block.kind == LineKind.TEXT and above.kind in _PROSE and not block.after_blank and not above.is_head:
             above.runs_on = block.goes_on = text[above.end - 1] not in _ENDED and not _TAG.match(text, block.start + block.indent)
 
 
@@ -135,12 +142,12 @@ def _nest(text: str, blocks: list[Block]) -> None:
     headings: list[tuple[int, int]] = []
     heads: list[int] = []
     groups = 0
-    last_of: dict[tuple[int, int, LineKind], int] = {}
+    last_of: dict[tuple[int, int, int], int] = {}
     for index, block in enumerate(blocks):
-        if block.kind is LineKind.HEADING and (tag := _CLOSING_TAG.match(text, block.start + block.indent, block.end)):
+        if block.kind == LineKind.HEADING and (tag := _CLOSING_TAG.match(text, block.start + block.indent, block.end)):
             block.closes = block.head = _close(text, blocks, headings, tag.group(1))
             heads.clear()
-        elif block.kind is LineKind.HEADING:
+        elif block.kind == LineKind.HEADING:
             level = _level_of_heading(text, block)
             while level < _TAG_LEVEL and headings and _TAG_LEVEL > headings[-1][0] >= level:
                 headings.pop()
@@ -157,13 +164,13 @@ def _nest(text: str, blocks: list[Block]) -> None:
             block.own_section = Section.NONE
             block.is_head = announces(text[block.start : block.end])
         block.section = block.own_section
-        if block.section is Section.NONE and block.head >= 0:
+        if block.section == Section.NONE and block.head >= 0:
             above = blocks[block.head]
-            if above.section is Section.EXAMPLES and _SPEAKER.match(text, block.start + block.indent, block.end):
+            if above.section == Section.EXAMPLES and _SPEAKER.match(text, block.start + block.indent, block.end):
                 above.section = Section.DIALOGUE
             block.section = above.section
         if block.kind in (LineKind.BULLET, LineKind.TABLE, LineKind.SETTING) or (
-            block.kind is LineKind.FIELD and not block.is_head and not _REMARK.match(text, block.start + block.indent)
+            block.kind == LineKind.FIELD and not block.is_head and not _REMARK.match(text, block.start + block.indent)
         ):
             key = (block.head, block.indent, block.kind)
             before = last_of.get(key, -1)
@@ -175,14 +182,14 @@ def _nest(text: str, blocks: list[Block]) -> None:
             last_of[key] = index
 
 
-def _is_argument(text: str, block: Block, above: Section) -> bool:
+def _is_argument(text: str, block: Block, above: str) -> bool:
     """Whether what looks like a section's label names an argument: `output`, `example` and `result` are popular names."""
-    if above is Section.PARAMETERS:
+    if above == Section.PARAMETERS:
         return True
     first = text[block.start + block.indent]
-    if block.kind is LineKind.BULLET:
-        return block.own_section is Section.RETURNS
-    return block.kind is LineKind.FIELD and first.islower() and not announces(text[block.start : block.end])
+    if block.kind == LineKind.BULLET:
+        return block.own_section == Section.RETURNS
+    return block.kind == LineKind.FIELD and first.islower() and not announces(text[block.start : block.end])
 
 
 def _close(text: str, blocks: list[Block], headings: list[tuple[int, int]], tag: str) -> int:
@@ -210,6 +217,7 @@ def _same_list(blocks: list[Block], before: int, index: int) -> bool:
     return True
 
 
+_ANNOUNCERS = (LineKind.TEXT, LineKind.BULLET, LineKind.FIELD, LineKind.HEADING)
 _PROSE = (LineKind.TEXT, LineKind.BULLET, LineKind.FIELD)
 _ENDED = ".!?:;。！？：；…)]}>|"
 _LOOSE = (LineKind.BULLET, LineKind.CODE, LineKind.FENCE, LineKind.TABLE)
@@ -222,9 +230,9 @@ def _governs(text: str, blocks: list[Block], head: int, index: int) -> bool:
         return True
     if block.indent < above.indent or not above.is_head:
         return False
-    if above.kind is block.kind and above.kind in (LineKind.BULLET, LineKind.FIELD):
+    if above.kind == block.kind and above.kind in (LineKind.BULLET, LineKind.FIELD):
         return False
-    if block.is_head and block.kind is not LineKind.BULLET:
+    if block.is_head and block.kind != LineKind.BULLET:
         return False
     if index == head + 1:
         return block.kind in _LOOSE or not block.after_blank

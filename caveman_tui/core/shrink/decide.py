@@ -5,12 +5,12 @@ from caveman_tui.core.shrink.judge import Judge
 from caveman_tui.core.shrink.layout import LineKind
 from caveman_tui.core.shrink.model import ToolContext
 from caveman_tui.core.shrink.pieces import Piece, Plan, take_apart
-from caveman_tui.core.shrink.repetition import Earlier
+from caveman_tui.core.shrink.reading import read
+from caveman_tui.core.shrink.repetition import LEAST_CHARACTERS, exact_key
 from caveman_tui.core.shrink.sections import Section, announces
-from caveman_tui.core.shrink.signals import signals_of
 from caveman_tui.core.shrink.vocabulary import Signal
 
-_TERSE = frozenset({Signal.MARKER, Signal.PROHIBITION, Signal.EXCLUSIVE, Signal.ONLY, Signal.DEFAULT, Signal.BOUND, Signal.QUANTITY})
+_TERSE = Signal.MARKER | Signal.PROHIBITION | Signal.EXCLUSIVE | Signal.ONLY | Signal.DEFAULT | Signal.BOUND | Signal.QUANTITY
 """What states a rule: the constraint markers, and what says the same in other words, numbers or languages."""
 _DROPPED_SECTIONS = (Section.RETURNS, Section.DIALOGUE)
 _SETTLING_ROUNDS = 2
@@ -37,21 +37,24 @@ def plan(text: str, context: ToolContext, level: Level) -> Plan:
 
 
 def _drop_exact_repetitions(made: Plan) -> None:
-    earlier = Earlier()
+    earlier: set[str] = set()
     for piece in made.pieces:
-        block = made.blocks[piece.block]
-        text = piece.text
-        if block.kind is LineKind.TEXT and not block.is_head and not piece.lead and earlier.repeats_exactly(text):
+        if len(piece.text) < LEAST_CHARACTERS:
+            continue
+        block, key = made.blocks[piece.block], exact_key(piece.text)
+        if block.kind == LineKind.TEXT and not block.is_head and not piece.lead and key in earlier:
             piece.drop("repetition", "the same words stand above")
         else:
-            earlier.add_exact(text)
+            earlier.add(key)
 
 
 def _keep_rules_only(made: Plan) -> None:
     """Of what the standard level keeps, keep the lead and what states a rule, by a constraint marker or in other words."""
     for piece in made.pieces:
-        if piece.kept and not piece.lead and not piece.bare and _TERSE.isdisjoint(signals_of(piece.text)):
-            piece.drop(piece.kind, "states no rule")
+        if piece.kept and not piece.lead and not piece.bare:
+            sentence = read(piece.text)
+            if not (sentence.bits & _TERSE or sentence.signals() & _TERSE):
+                piece.drop(piece.kind, "states no rule")
 
 
 def _keep_lists_whole(made: Plan) -> None:
@@ -93,7 +96,7 @@ def _settle_heads(made: Plan) -> None:
                 last.keep("heading", "what is kept stands below it")
             continue
         if not below:
-            if blocks[index].kind is LineKind.HEADING and last.bare and not last.lead:
+            if blocks[index].kind == LineKind.HEADING and last.bare and not last.lead:
                 last.drop("heading", "nothing stands below it")
             continue
         if all(piece.bare and not piece.lead for piece in own if piece.kept):

@@ -4,6 +4,7 @@ import re
 
 from caveman_tui.core.policy import Level
 from caveman_tui.core.shrink.decide import plan
+from caveman_tui.core.shrink.judge import explain
 from caveman_tui.core.shrink.layout import LineKind, tidy
 from caveman_tui.core.shrink.model import ToolContext, Unit
 from caveman_tui.core.shrink.pieces import Plan
@@ -21,13 +22,14 @@ def describe(text: str, context: ToolContext, level: Level) -> tuple[str, tuple[
     """Return the description as `level` leaves it, and the units of `text` that say why; they cover `text` without gaps."""
     if not text:
         return text, ()
-    tidied = _settled_tidy(text)
+    tidied = tidy(text)
     if _is_short(tidied):
         return tidied, (Unit(start=0, end=len(text), kept=True, kind="short", why="short enough to stay whole"),)
     first = plan(tidied, context, level)
     out = _shortened(tidied, first, context, level)
     if out is None:
         return text, (Unit(start=0, end=len(text), kept=True, kind="unsettled", why="shrinking it came to no end, so it stays"),)
+    explain(first)
     return out, _units(text, first, out)
 
 
@@ -35,7 +37,7 @@ def shorten(text: str, context: ToolContext, level: Level) -> str:
     """Return what `describe` returns first, without the work of saying why."""
     if not text:
         return text
-    tidied = _settled_tidy(text)
+    tidied = tidy(text)
     if _is_short(tidied):
         return tidied
     out = _shortened(tidied, plan(tidied, context, level), context, level)
@@ -48,22 +50,13 @@ def _is_short(text: str) -> bool:
     return text.isascii() or len(text.encode("utf-8", "surrogatepass")) <= WHOLE_BYTES
 
 
-def _settled_tidy(text: str) -> str:
-    for _ in range(_PASSES):
-        tidied = tidy(text)
-        if tidied == text or "\n" not in text:
-            return tidied
-        text = tidied
-    return text
-
-
 def _shortened(tidied: str, first: Plan, context: ToolContext, level: Level) -> str | None:
     """Shrink until shrinking again changes nothing, so that running twice equals running once; None where that doesn't come."""
     text, made = tidied, first
     for _ in range(_PASSES):
         if all(piece.kept for piece in made.pieces):
             return text
-        out = _settled_tidy(_joined(made))
+        out = tidy(_joined(made))
         if out == text:
             return text
         if _is_short(out):
@@ -99,7 +92,7 @@ def _joined(made: Plan) -> str:
             line.append(f" {CUT_SIGN}")
         body = "".join(line)
         if out:
-            out.append("\n\n" if blank or (cut_lines and block.kind is LineKind.TEXT and out[-1][-1] not in _ENDED) else "\n")
+            out.append("\n\n" if blank or (cut_lines and block.kind == LineKind.TEXT and out[-1][-1] not in _ENDED) else "\n")
         out.append(body if body[0] == " " else " " * block.indent + body)
         blank = cut_lines = False
     return "".join(out)

@@ -2,14 +2,17 @@
 
 import re
 
+from caveman_tui.core.shrink.model import ToolContext
+
 _KEY = re.compile(r"(?<![\w.])([A-Za-z_][\w.\-]*)=(?![=>])|[\"']([A-Za-z_][\w.\-]*)[\"']\s*:\s|[{,]\s*([A-Za-z_]\w*):\s")
 _CONSTANTS = frozenset({"True", "False", "None", "true", "false", "null"})
 _ASSIGNED = re.compile(r"^[A-Za-z_]\w*=")
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?%?$")
 _BARE = re.compile(r"(?:^|\s)([A-Za-z_]\w*)=([A-Za-z][\w\-]*)\s*$", re.MULTILINE)
-_LITERAL = re.compile(
-    r"\"([^\"\n]{1,80})\"|(?<!\w)'([^'\n]{1,80})'(?!\w)|`([^`\n]{1,80})`|([^\s\"'`,()]*(?:[A-Za-z0-9][^\w\s\"'`,.()’\-…]|\d[.\-]|[^\w\s\"'`,.()*\-•+…‘’“”>→=:][A-Za-z0-9])[^\s\"'`,()]*)"
-)
+_QUOTED = re.compile(r"\"([^\"\n]{1,80})\"|(?<!\w)'([^'\n]{1,80})'(?!\w)|`([^`\n]{1,80})`")
+_BETWEEN_RUNS = re.compile(r"[\s\"'`,()]+")
+_JOINT = re.compile(r"[A-Za-z0-9][^\w\s\"'`,.()’\-…]|\d[.\-]|[^\w\s\"'`,.()*\-•+…‘’“”>→=:][A-Za-z0-9]")
+"""What makes a run of characters a value although it isn't quoted: a sign that prose doesn't put there."""
 _TEMPLATE = re.compile(r"<[a-z][\w|\- ]*>|\{\{?[a-z_]+\}\}?")
 _WORDS = re.compile(r"[^\W\d_]+")
 _NUMBERS = re.compile(r"\d+")
@@ -17,11 +20,40 @@ _SPACES = re.compile(r"\s+")
 _WORD = re.compile(r"[A-Za-z_][\w]*")
 
 
+class Shown:
+    """The shapes of values and the names that a text shows, and after it the examples that add to them."""
+
+    __slots__ = ("_context", "_names", "_shapes", "_text")
+
+    def __init__(self, text: str, context: ToolContext) -> None:
+        self._text = text
+        self._context = context
+        self._shapes: set[str] | None = None
+        self._names: set[str] | None = None
+
+    def adds(self, example: str) -> bool:
+        """Whether an example shows a shape or a name that nothing showed before it; then it counts as shown from now on."""
+        shapes = value_shapes(example)
+        if shapes:
+            if self._shapes is None:
+                self._shapes = value_shapes(self._text)
+            shapes -= self._shapes
+            self._shapes |= shapes
+        found = names(example) | bare_values(example, self._context.parameter)
+        if found:
+            if self._names is None:
+                self._names = words(self._text) | self._context.parameters
+            found -= self._names
+            self._names |= found
+        return bool(shapes or found)
+
+
 def value_shapes(text: str) -> set[str]:
     """Return the shapes of the literal values in `text`: which signs join their words and numbers. Plain words have none."""
+    quoted = [found.group(found.lastindex or 0) for found in _QUOTED.finditer(text)]
+    bare = _BETWEEN_RUNS.split(_QUOTED.sub(" ", text) if quoted else text)
     shapes = set()
-    for found in _LITERAL.finditer(text):
-        literal = found.group(found.lastindex or 0)
+    for literal in quoted + [run for run in bare if not run.isalpha() and _JOINT.search(run)]:
         literal = _ASSIGNED.sub("", literal).strip("\"'`")
         if literal.count(" ") > 2 or _NUMBER.match(literal):
             continue
@@ -38,6 +70,8 @@ def names(text: str) -> set[str]:
 
 def bare_values(text: str, parameter: str) -> set[str]:
     """Return the unquoted words that an example gives to `parameter`, one a line."""
+    if "=" not in text:
+        return set()
     return {value for name, value in _BARE.findall(text) if name == parameter} - _CONSTANTS
 
 

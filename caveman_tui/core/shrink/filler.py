@@ -1,232 +1,347 @@
 """Signs of text that neither chooses the tool nor builds the call, with what outweighs each of them."""
 
-import functools
 import re
 from dataclasses import dataclass
 
-from caveman_tui.core.shrink.signals import LONGEST_REMEMBERED
-from caveman_tui.core.shrink.vocabulary import Signal
+from caveman_tui.core.shrink.vocabulary import LABELS, Signal
 
-_START = r"^(?:…\s*)?(?:[-*•+]\s+|\d{1,2}[.)]\s+)?(?:\*\*|_)?"
 _THE_TOOL = r"(?:it|this|the (?:tool|function|method|operation|call|command)|this (?:tool|function|method|operation|call|command))"
 _ADVERBS = r"(?:also |then |will |simply |automatically )*"
 
 
 @dataclass(frozen=True, slots=True)
+class Phrase:
+    """A set phrase that is looked for only in sentences that have a word of it, since looking costs more than knowing the words."""
+
+    words: frozenset[str]
+    """In lower case; empty for a phrase of a script without blanks, which is looked for in every text that is not ASCII."""
+    pattern: re.Pattern[str]
+
+    def is_in(self, text: str, words: frozenset[str]) -> bool:
+        """Whether `text`, of these lower-case words, has the phrase."""
+        may_be = not self.words.isdisjoint(words) if self.words else not text.isascii()
+        return may_be and self.pattern.search(text) is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FillerRule:
     """One kind of filler."""
 
     kind: str
     why: str
-    pattern: re.Pattern[str]
-    unless: frozenset[Signal]
+    unless: int
     """Signals that outweigh this rule."""
+    opens: str = ""
+    """Pattern of what such a sentence begins with, after list signs."""
+    opens_plainly: str = ""
+    """The same for a sentence without list signs."""
+    phrases: tuple[Phrase, ...] = ()
 
 
-_RULES_OUT = frozenset({Signal.PROHIBITION, Signal.EXCLUSIVE, Signal.ONLY, Signal.BOUND, Signal.DESTRUCTIVE})
-_STATES_A_VALUE = _RULES_OUT | {Signal.DEFAULT, Signal.FORMAT}
-_TELLS_WHAT_TO_DO = _STATES_A_VALUE | {Signal.PREREQUISITE, Signal.LITERAL}
-_OF_ITS_OWN = _TELLS_WHAT_TO_DO | {Signal.CONDITION, Signal.UNIT, Signal.CHOICES, Signal.CHAIN}
+def _any(*alternatives: str) -> str:
+    return "|".join(alternatives)
+
+
+def _phrase(words: str, *alternatives: str) -> Phrase:
+    return Phrase(frozenset(words.split()), re.compile(_any(*alternatives), re.IGNORECASE))
+
+
+_START = re.compile(r"(?:…\s*)?((?:[-*•+]\s+|\d{1,2}[.)]\s+)?(?:\*\*|_)?)")
+"""What stands before the first word; the group is a list sign or emphasis."""
+_RULES_OUT = Signal.PROHIBITION | Signal.EXCLUSIVE | Signal.ONLY | Signal.BOUND | Signal.DESTRUCTIVE
+_STATES_A_VALUE = _RULES_OUT | Signal.DEFAULT | Signal.FORMAT
+_TELLS_WHAT_TO_DO = _STATES_A_VALUE | Signal.PREREQUISITE | Signal.LITERAL
+_OF_ITS_OWN = _TELLS_WHAT_TO_DO | Signal.CONDITION | Signal.UNIT | Signal.CHOICES | Signal.CHAIN
 """What outweighs set phrases of praise and explanation, in which other signs are chance words."""
-
-
-def _rule(kind: str, why: str, unless: frozenset[Signal], *alternatives: str) -> FillerRule:
-    return FillerRule(kind, why, re.compile("|".join(alternatives), re.IGNORECASE), unless)
-
-
+_ANYTHING_ELSE = sum(LABELS) & ~(Signal.ARGUMENT | Signal.ENUMERATION)
+_AT_ONCE = r"^(?:…\s*)?"
+_AFTER_SIGNS = r"^(?:…\s*)?(?:[-*•+]\s+|\d{1,2}[.)]\s+)?(?:\*\*|_)?"
 _DOCUMENT = r"(?:\b(?:documentation|docs|guide|website|homepage|manual|readme|official|page)\b|https?://)"
-_NO_TOOL = r"^(?!.*(?:\s|`)[a-z]+_[a-z_]+)"
-_PRODUCT = (
-    r"(?:platform|system|framework|service|registry|library|language|standard|protocol|database|engine|app|application|software|suite|solution"
-    r"|toolkit|network|marketplace|community|company)"
+_NO_TOOL = r"(?!.*(?:\s|`)[a-z]+_[a-z_]+)"
+_PRODUCTS = (
+    "platform system framework service registry library language standard protocol database engine app application software suite solution "
+    "toolkit network marketplace community company"
 )
+_PRODUCT = f"(?:{'|'.join(_PRODUCTS.split())})"
 
 RULES = (
-    _rule(
-        "return-shape",
-        "says what is shown, not what goes in",
-        _RULES_OUT,
-        _START + r"(?:after [^,]{3,60}, )?(?:a|an|the) [\w ]{3,80}(?:will be|is|are) (?:displayed|shown|presented|printed|rendered)\b",
+    FillerRule(
+        kind="return-shape",
+        why="says what is shown, not what goes in",
+        unless=_RULES_OUT,
+        phrases=(
+            _phrase(
+                "displayed shown presented printed rendered",
+                _AFTER_SIGNS
+                + r"(?:after [^,]{3,60}, )?(?:a|an|the) [\w ]{3,80}(?:will be|is|are) (?:displayed|shown|presented|printed|rendered)\b",
+            ),
+        ),
     ),
-    _rule(
-        "return-shape",
-        "says what comes back, not what goes in",
-        _RULES_OUT | {Signal.DEFAULT, Signal.PREREQUISITE, Signal.CHAIN},
-        _START + rf"(?:(?:{_THE_TOOL}|and|which) )?{_ADVERBS}(?:returns?|responds? with|yields?)\b",
-        _START + rf"(?:{_THE_TOOL}|the server) {_ADVERBS}(?:answers|replies|gives back)\b",
-        r"^[:@](?:returns?|rtype)\b",
-        _START
-        + r"you(?:'ll| will) (?:receive|get)(?: back)? (?:an?|the) (?:\w+ )?"
-        + r"(?:list|object|table|array|dictionary|summary|report|response)\b",
-        r"^(?:…\s*)?(?:返回|将返回|会返回)",
+    FillerRule(
+        kind="return-shape",
+        why="says what comes back, not what goes in",
+        unless=_RULES_OUT | Signal.DEFAULT | Signal.PREREQUISITE | Signal.CHAIN,
+        opens=_any(
+            rf"(?:(?:{_THE_TOOL}|and|which) )?{_ADVERBS}(?:returns?|responds? with|yields?)\b",
+            rf"(?:{_THE_TOOL}|the server) {_ADVERBS}(?:answers|replies|gives back)\b",
+            r"you(?:'ll| will) (?:receive|get)(?: back)? (?:an?|the) (?:\w+ )?"
+            r"(?:list|object|table|array|dictionary|summary|report|response)\b",
+        ),
+        opens_plainly=r"^[:@](?:returns?|rtype)\b|返回|将返回|会返回",
     ),
-    _rule(
-        "return-shape",
-        "says what comes back, not what goes in",
-        _RULES_OUT | {Signal.DEFAULT, Signal.PREREQUISITE, Signal.CHAIN, Signal.INSTRUCTION},
-        _START
-        + r"(?:the )?(?:response|results?|answer|output|returned \w+)(?: \w+)? "
-        + r"(?:is|are|includes?|contains?|will|has|have|shows?|consists?)\b",
+    FillerRule(
+        kind="return-shape",
+        why="says what comes back, not what goes in",
+        unless=_RULES_OUT | Signal.DEFAULT | Signal.PREREQUISITE | Signal.CHAIN | Signal.INSTRUCTION,
+        opens=(
+            r"(?:the )?(?:response|results?|answer|output|returned \w+)(?: \w+)? "
+            r"(?:is|are|includes?|contains?|will|has|have|shows?|consists?)\b"
+        ),
     ),
-    _rule(
-        "return-shape",
-        "says what comes back, not what goes in",
-        _OF_ITS_OWN | {Signal.INSTRUCTION, Signal.EMPHASIS},
-        r"^(?:…\s*)?(?:als ergebnis|zurückgegeben wird|como resultado|vous recevrez)\b",
-        r"^(?:…\s*)?(?:devuelve|retorna|renvoie|retourne) (?:una?|une|el|la|los|las|le|les|des) "
-        r"(?:lista|objeto|tabla|json|resultados?|detalles|datos|información|respuesta|liste|objet|tableau|résultats?|détails|données|informations)\b",
-        r"^(?!.*(?:エラー|오류|에러)).*(?:返されます|返却されます|を返します|반환합니다|반환됩니다)[。.]?$",
+    FillerRule(
+        kind="return-shape",
+        why="says what comes back, not what goes in",
+        unless=_OF_ITS_OWN | Signal.INSTRUCTION | Signal.EMPHASIS,
+        opens_plainly=_any(
+            r"(?:als ergebnis|zurückgegeben wird|como resultado|vous recevrez)\b",
+            r"(?:devuelve|retorna|renvoie|retourne) (?:una?|une|el|la|los|las|le|les|des) "
+            r"(?:lista|objeto|tabla|json|resultados?|detalles|datos|información|respuesta"
+            r"|liste|objet|tableau|résultats?|détails|données|informations)\b",
+        ),
+        phrases=(_phrase("", r"^(?!.*(?:エラー|오류|에러)).*(?:返されます|返却されます|を返します|반환합니다|반환됩니다)[。.]?$"),),
     ),
-    _rule(
-        "return-shape",
-        "says what the parts of a result hold",
-        _RULES_OUT | {Signal.CHAIN},
-        r"^(?:each|every) (?:element|item|entry|row|record|object|hit) (?:of|in) the (?:answer|results?|response|output) "
-        r"(?:contains?|includes?|has|have|consists?)\b",
+    FillerRule(
+        kind="return-shape",
+        why="says what the parts of a result hold",
+        unless=_RULES_OUT | Signal.CHAIN,
+        opens_plainly=(
+            r"^(?:each|every) (?:element|item|entry|row|record|object|hit) (?:of|in) the (?:answer|results?|response|output) "
+            r"(?:contains?|includes?|has|have|consists?)\b"
+        ),
     ),
-    _rule(
-        "return-shape",
-        "says what the parts of a result hold",
-        _STATES_A_VALUE | {Signal.LITERAL, Signal.ARGUMENT},
-        r"^(?:each|every) (?:result|match|hit|response|answer|(?:[\w ]{2,20} )?returned|returned [\w ]{2,20}?)"
-        r" (?:contains?|includes?|has|have|consists?)\b",
+    FillerRule(
+        kind="return-shape",
+        why="says what the parts of a result hold",
+        unless=_STATES_A_VALUE | Signal.LITERAL | Signal.ARGUMENT,
+        opens_plainly=(
+            r"^(?:each|every) (?:result|match|hit|response|answer|(?:[\w ]{2,20} )?returned|returned [\w ]{2,20}?)"
+            r" (?:contains?|includes?|has|have|consists?)\b"
+        ),
     ),
-    _rule(
-        "marketing",
-        "praises the tool",
-        _TELLS_WHAT_TO_DO,
-        _START
-        + r"(?:(?:it|this|the tool|this tool)(?:'s| is)? )?(?:particularly |especially |very |also )*"
-        + r"(?:perfect|ideal|great|essential|invaluable|excellent|useful|helpful|valuable"
-        + r"|well[- ]suited|best suited|handy|indispensable)"
-        + r" (?:for|in)\b",
+    FillerRule(
+        kind="marketing",
+        why="praises the tool",
+        unless=_TELLS_WHAT_TO_DO,
+        opens=(
+            r"(?:(?:it|this|the tool|this tool)(?:'s| is)? )?(?:particularly |especially |very |also )*"
+            r"(?:perfect|ideal|great|essential|invaluable|excellent|useful|helpful|valuable"
+            r"|well[- ]suited|best suited|handy|indispensable) (?:for|in)\b"
+        ),
     ),
-    _rule(
-        "marketing",
-        "praises the tool",
-        _OF_ITS_OWN | {Signal.CAPABILITY},
-        r"\b(?:award[- ]winning|lightning[- ]fast|best[- ]in[- ]class|industry[- ]leading|market[- ]leading|next[- ]generation"
-        r"|unparalleled|unmatched|hassle[- ]free|game[- ]chang\w+|supercharges?|turbocharges?|unleash(?:es)?|delightful(?:ly)?)\b",
-        r"\b(?:loved|trusted) by (?:\w+ )?(?:thousands|millions|hundreds|developers|teams|companies|experts|professionals)\b",
-        r"\bunlock (?:the|its|your|new) (?:full )?(?:value|power|potential|possibilities|insights?)\b",
-        r"\bwith (?:great |the greatest )?ease\b|\bin no time\b|\bpeace of mind\b|\bfor your convenience\b",
-        r"^(?!.*\bwhen\b).*\b(?:is|are) (?:an? )?(?:\w+ )?(?:great|excellent|fantastic|wonderful|perfect|modern|popular)"
-        r" (?:and \w+ )?(?:way|means|choice|mechanism|option|fit)\b",
-        r"\bone of the most (?:popular|loved|widely used|advanced|trusted|powerful)\b",
-        r"\bof (?:outstanding|superior|unrivalled|highest|exceptional) quality\b",
-        r"^(?!.*\bwhen\b).*\b(?:incredibly|extremely|amazingly|remarkably|tremendously)"
-        r" (?:useful|helpful|powerful|fast|easy|simple|valuable)\b",
-        r"\b(?:easy|fast|simple|quick|efficient|comprehensive) and"
-        r" (?:easy|fast|simple|quick|intuitive|reliable|efficient|effective|detailed)\b",
-        r"\b(?:better|smarter|informed) decisions\b|\b(?:has|have|got) you covered\b|^say goodbye to\b|^happy \w+ing\b",
-        r"\b(?:designed|built|made) with [\w ]{2,30} in mind\b",
-        r"^enjoy\b|\bheart and soul\b|\bstudies (?:have shown|show)\b|\bdelight (?:your|our)\b",
+    FillerRule(
+        kind="marketing",
+        why="praises the tool",
+        unless=_OF_ITS_OWN | Signal.CAPABILITY,
+        opens_plainly=r"^(?:say goodbye to|happy \w+ing|enjoy)\b",
+        phrases=(
+            _phrase(
+                "award lightning class leading generation unparalleled unmatched hassle game supercharge supercharges turbocharge "
+                "turbocharges unleash unleashes delightful delightfully",
+                r"\b(?:award[- ]winning|lightning[- ]fast|best[- ]in[- ]class|industry[- ]leading|market[- ]leading|next[- ]generation"
+                r"|unparalleled|unmatched|hassle[- ]free|game[- ]chang\w+|supercharges?|turbocharges?|unleash(?:es)?|delightful(?:ly)?)\b",
+            ),
+            _phrase(
+                "loved trusted",
+                r"\b(?:loved|trusted) by (?:\w+ )?(?:thousands|millions|hundreds|developers|teams|companies|experts|professionals)\b",
+            ),
+            _phrase("unlock", r"\bunlock (?:the|its|your|new) (?:full )?(?:value|power|potential|possibilities|insights?)\b"),
+            _phrase(
+                "ease no peace convenience",
+                r"\bwith (?:great |the greatest )?ease\b|\bin no time\b|\bpeace of mind\b|\bfor your convenience\b",
+            ),
+            _phrase(
+                "great excellent fantastic wonderful perfect modern popular",
+                r"^(?!.*\bwhen\b).*\b(?:is|are) (?:an? )?(?:\w+ )?(?:great|excellent|fantastic|wonderful|perfect|modern|popular)"
+                r" (?:and \w+ )?(?:way|means|choice|mechanism|option|fit)\b",
+            ),
+            _phrase("most", r"\bone of the most (?:popular|loved|widely used|advanced|trusted|powerful)\b"),
+            _phrase("quality", r"\bof (?:outstanding|superior|unrivalled|highest|exceptional) quality\b"),
+            _phrase(
+                "incredibly extremely amazingly remarkably tremendously",
+                r"^(?!.*\bwhen\b).*\b(?:incredibly|extremely|amazingly|remarkably|tremendously)"
+                r" (?:useful|helpful|powerful|fast|easy|simple|valuable)\b",
+            ),
+            _phrase(
+                "easy fast simple quick efficient comprehensive",
+                r"\b(?:easy|fast|simple|quick|efficient|comprehensive) and"
+                r" (?:easy|fast|simple|quick|intuitive|reliable|efficient|effective|detailed)\b",
+            ),
+            _phrase("decisions covered", r"\b(?:better|smarter|informed) decisions\b|\b(?:has|have|got) you covered\b"),
+            _phrase("mind", r"\b(?:designed|built|made) with [\w ]{2,30} in mind\b"),
+            _phrase("heart studies delight", r"\bheart and soul\b|\bstudies (?:have shown|show)\b|\bdelight (?:your|our)\b"),
+        ),
     ),
-    _rule(
-        "marketing",
-        "praises the tool",
-        _OF_ITS_OWN | {Signal.INSTRUCTION},
-        r"深受|倾力|保驾护航|致力于|愉快|畅享|尽享|一站式|行业领先|轻松(?:规划|掌握|实现|完成|搞定)",
-        r"ぜひ|お役立て|皆様|最も(?:利用|愛用|使用)されている|知識がなくても簡単",
-        r"kinderleicht|im handumdrehen|führende[rn]? anbieter",
-        r"\bmiles de (?:comercios|clientes|usuarios|empresas)\b|líder(?:es)? del mercado|\bnuestros clientes\b",
-        r"de la forma más (?:rápida|sencilla|fácil)",
-        r"\bnos (?:équipes|clients|experts)\b|en un clin d'œil|leader du marché",
+    FillerRule(
+        kind="marketing",
+        why="praises the tool",
+        unless=_OF_ITS_OWN | Signal.INSTRUCTION,
+        phrases=(
+            _phrase("", r"深受|倾力|保驾护航|致力于|愉快|畅享|尽享|一站式|行业领先|轻松(?:规划|掌握|实现|完成|搞定)"),
+            _phrase("", r"ぜひ|お役立て|皆様|最も(?:利用|愛用|使用)されている|知識がなくても簡単"),
+            _phrase(
+                "kinderleicht kinderleichte kinderleichter kinderleichtes handumdrehen anbieter "
+                "miles líder líderes nuestros forma nos clin leader",
+                r"\b(?:kinderleicht(?:e[rs]?)?|im handumdrehen|führende[rn]? anbieter)\b",
+                r"\b(?:miles de (?:comercios|clientes|usuarios|empresas)|líder(?:es)? del mercado|nuestros clientes)\b",
+                r"\bde la forma más (?:rápida|sencilla|fácil)",
+                r"\b(?:nos (?:équipes|clients|experts)|en un clin d'œil|leader du marché)\b",
+            ),
+        ),
     ),
-    _rule(
-        "marketing",
-        "praises the tool",
-        _TELLS_WHAT_TO_DO | {Signal.WHEN, Signal.CAPABILITY, Signal.ENUMERATION, Signal.INSTRUCTION},
-        r"\b(?:state[- ]of[- ]the[- ]art|cutting[- ]edge|seamless(?:ly)?|effortless(?:ly)?|powerful|world[- ]class|blazing(?:ly)?)\b",
+    FillerRule(
+        kind="marketing",
+        why="praises the tool",
+        unless=_TELLS_WHAT_TO_DO | Signal.WHEN | Signal.CAPABILITY | Signal.ENUMERATION | Signal.INSTRUCTION,
+        phrases=(
+            _phrase(
+                "art edge seamless seamlessly effortless effortlessly powerful class blazing blazingly",
+                r"\b(?:state[- ]of[- ]the[- ]art|cutting[- ]edge|world[- ]class|powerful"
+                r"|(?:seamless|effortless|blazing)(?:ly)?)\b",
+            ),
+        ),
     ),
-    _rule(
-        "background",
-        "explains what something is, not how to call",
-        _OF_ITS_OWN,
-        r"^(?:…\s*)?(?-i:[A-Z])[\w.&'-]*(?: (?-i:[A-Z(])[\w.&'()-]*){0,4}"
-        r"(?:,? (?:also known as|formerly|or) [^,]{1,40},)? (?:is|are) (?:an?|the) "
-        rf"(?:[\w-]+,? ){{0,6}}{_PRODUCT}(?= (?:for|of|that|which|to|used|designed|with|from|by|where|on|\w+ing)\b|[,.]|$)",
-        rf"^(?:…\s*)?(?:it|this) is an? (?:[\w-]+,? ){{0,4}}{_PRODUCT} (?:that|which)"
-        r" (?:allows?|lets?|enables?|helps?) (?:users?|you|people|teams)\b",
+    FillerRule(
+        kind="background",
+        why="explains what something is, not how to call",
+        unless=_OF_ITS_OWN,
+        phrases=(
+            _phrase(
+                _PRODUCTS,
+                _AT_ONCE + r"(?-i:[A-Z])[\w.&'-]*(?: (?-i:[A-Z(])[\w.&'()-]*){0,4}"
+                r"(?:,? (?:also known as|formerly|or) [^,]{1,40},)? (?:is|are) (?:an?|the) "
+                rf"(?:[\w-]+,? ){{0,6}}{_PRODUCT}(?= (?:for|of|that|which|to|used|designed|with|from|by|where|on|\w+ing)\b|[,.]|$)",
+                _AT_ONCE + rf"(?:it|this) is an? (?:[\w-]+,? ){{0,4}}{_PRODUCT} (?:that|which)"
+                r" (?:allows?|lets?|enables?|helps?) (?:users?|you|people|teams)\b",
+            ),
+        ),
     ),
-    _rule(
-        "background",
-        "explains what something is, not how to call",
-        frozenset(Signal) - {Signal.ARGUMENT, Signal.ENUMERATION},
-        r"^(?:…\s*)?(?:the |an? )?[\w(), -]{2,60}? (?:is|are) (?:an? |the )?(?:[\w-]+,? ){0,4}"
-        r"(?:collections?|templates?|containers?|instances?|blocks?|namespace|concept|notion) (?:of|for|in|that|which|to)\b",
-        r"^they are (?:primarily|mainly|typically|usually|often) used\b",
+    FillerRule(
+        kind="background",
+        why="explains what something is, not how to call",
+        unless=_ANYTHING_ELSE,
+        opens_plainly=r"^they are (?:primarily|mainly|typically|usually|often) used\b",
+        phrases=(
+            _phrase(
+                "collection collections template templates container containers instance instances block blocks namespace concept notion",
+                _AT_ONCE + r"(?:the |an? )?[\w(), -]{2,60}? (?:is|are) (?:an? |the )?(?:[\w-]+,? ){0,4}"
+                r"(?:collections?|templates?|containers?|instances?|blocks?|namespace|concept|notion) (?:of|for|in|that|which|to)\b",
+            ),
+        ),
     ),
-    _rule(
-        "reference",
-        "points to a document for further reading",
-        _STATES_A_VALUE | {Signal.CHAIN},
-        _START + r"(?:docs|documentation|api reference|homepage|website|source(?: code)?)\s*:\s*https?://\S+$",
-        _NO_TOOL + _START + rf"(?:please )?(?:see|visit|read|check(?: out)?|refer to|consult)\b.{{0,40}}{_DOCUMENT}.{{0,80}}"
-        r"\b(?:to learn more|for (?:(?:more|further|additional|full) )?(?:information|details?|reading))\b",
-        _NO_TOOL
-        + _START
-        + rf"(?:to learn more|learn more|for (?:(?:more|further|additional|full) )?(?:information|details?))\b.{{0,80}}{_DOCUMENT}",
+    FillerRule(
+        kind="reference",
+        why="points to a document for further reading",
+        unless=_STATES_A_VALUE | Signal.CHAIN,
+        opens=_any(
+            r"(?:docs|documentation|api reference|homepage|website|source(?: code)?)\s*:\s*https?://\S+$",
+            rf"(?:please )?(?:see|visit|read|check(?: out)?|refer to|consult)\b{_NO_TOOL}.{{0,40}}{_DOCUMENT}.{{0,80}}"
+            r"\b(?:to learn more|for (?:(?:more|further|additional|full) )?(?:information|details?|reading))\b",
+            r"(?:to learn more|learn more|for (?:(?:more|further|additional|full) )?(?:information|details?))\b"
+            rf"{_NO_TOOL}.{{0,80}}{_DOCUMENT}",
+        ),
     ),
-    _rule(
-        "implementation",
-        "says how it works inside",
-        _STATES_A_VALUE,
-        _START + r"(?:under the hood|behind the scenes)\b",
+    FillerRule(
+        kind="implementation",
+        why="says how it works inside",
+        unless=_STATES_A_VALUE,
+        opens=r"(?:under the hood|behind the scenes)\b",
     ),
-    _rule(
-        "rationale",
-        "gives a reason, not a rule",
-        _TELLS_WHAT_TO_DO | {Signal.WHEN, Signal.ARGUMENT, Signal.CONDITION, Signal.INSTRUCTION},
-        _START
-        + r"(?:this|that|these|which|it|doing so) (?:(?:will|can|also) )?(?:avoids?|ensures?|helps?|improves?|reduces?"
-        + r"|allows? you|enables? you|makes? it (?:easier|possible)|is because|saves? (?:you|time|work|effort|tokens|money|calls))\b",
+    FillerRule(
+        kind="rationale",
+        why="gives a reason, not a rule",
+        unless=_TELLS_WHAT_TO_DO | Signal.WHEN | Signal.ARGUMENT | Signal.CONDITION | Signal.INSTRUCTION,
+        opens=(
+            r"(?:this|that|these|which|it|doing so) (?:(?:will|can|also) )?(?:avoids?|ensures?|helps?|improves?|reduces?"
+            r"|allows? you|enables? you|makes? it (?:easier|possible)|is because|saves? (?:you|time|work|effort|tokens|money|calls))\b"
+        ),
     ),
-    _rule(
-        "restated-schema",
-        "lists what the tool takes",
-        (_TELLS_WHAT_TO_DO - {Signal.DESTRUCTIVE}) | {Signal.UNIT, Signal.CHOICES},
-        _START + rf"(?:{_THE_TOOL} )?(?:also |optionally )*accepts?\b",
-        _START
-        + rf"(?:{_THE_TOOL} )?(?:also |optionally )*takes? (?:an?|the|one|two) "
-        + r".{1,80}(?:and returns|as (?:an? )?(?:input|argument|parameter))",
+    FillerRule(
+        kind="restated-schema",
+        why="lists what the tool takes",
+        unless=(_TELLS_WHAT_TO_DO & ~Signal.DESTRUCTIVE) | Signal.UNIT | Signal.CHOICES,
+        opens=_any(
+            rf"(?:{_THE_TOOL} )?(?:also |optionally )*accepts?\b",
+            rf"(?:{_THE_TOOL} )?(?:also |optionally )*takes? (?:an?|the|one|two) "
+            r".{1,80}(?:and returns|as (?:an? )?(?:input|argument|parameter))",
+        ),
     ),
-    _rule(
-        "naming",
-        "says how it is named or filed",
-        _RULES_OUT,
-        _START
-        + r"(?:this|the) (?:command|tool|function|server) (?:can|may) (?:also )?be (?:referenced|referred to|called|mentioned) (?:as|by)\b",
-        r"\b(?:belongs to|falls (?:under|into)) the [\w ]{2,60} category\b",
+    FillerRule(
+        kind="naming",
+        why="says how it is named or filed",
+        unless=_RULES_OUT,
+        opens=(
+            r"(?:this|the) (?:command|tool|function|server) (?:can|may) (?:also )?be"
+            r" (?:referenced|referred to|called|mentioned) (?:as|by)\b"
+        ),
+        phrases=(_phrase("category", r"\b(?:belongs to|falls (?:under|into)) the [\w ]{2,60} category\b"),),
     ),
-    _rule(
-        "implementation",
-        "says how it works inside",
-        _TELLS_WHAT_TO_DO | {Signal.WHEN, Signal.INSTRUCTION},
-        r"\b(?:under the hood|behind the scenes|internally|leverages?|for (?:efficiency|better performance)"
-        r"|optimi[sz]ed for|built on(?: top)?|powered by)\b",
+    FillerRule(
+        kind="implementation",
+        why="says how it works inside",
+        unless=_TELLS_WHAT_TO_DO | Signal.WHEN | Signal.INSTRUCTION,
+        phrases=(
+            _phrase(
+                "hood scenes internally leverage leverages efficiency performance optimised optimized built powered",
+                r"\b(?:under the hood|behind the scenes|internally|leverages?|for (?:efficiency|better performance)"
+                r"|optimi[sz]ed for|built on(?: top)?|powered by)\b",
+            ),
+        ),
     ),
-    _rule(
-        "restated-purpose",
-        "one more sentence on what the tool does",
-        _TELLS_WHAT_TO_DO | {Signal.WHEN, Signal.CONDITION, Signal.UNIT, Signal.CAPABILITY, Signal.ENUMERATION},
-        _START
-        + r"(?:it|this (?:\w+ )?(?:tool|function|method|operation|endpoint|command|api)) (?:\w+ly )?(?:provides?"
-        + r"|retrieves?|gets?|fetche?s?|performs?"
-        + r"|focuses on|specializes in"
-        + r"|lists?|creates?|adds?|updates?|calculates?|initiates?|executes?|generates?|gathers?|enables?|offers?|gives?)\b",
+    FillerRule(
+        kind="restated-purpose",
+        why="one more sentence on what the tool does",
+        unless=_TELLS_WHAT_TO_DO | Signal.WHEN | Signal.CONDITION | Signal.UNIT | Signal.CAPABILITY | Signal.ENUMERATION,
+        opens=(
+            r"(?:it|this (?:\w+ )?(?:tool|function|method|operation|endpoint|command|api)) (?:\w+ly )?(?:provides?"
+            r"|retrieves?|gets?|fetche?s?|performs?|focuses on|specializes in"
+            r"|lists?|creates?|adds?|updates?|calculates?|initiates?|executes?|generates?|gathers?|enables?|offers?|gives?)\b"
+        ),
     ),
 )
-"""Tried in this order; the first that fits decides."""
+"""The first that fits decides."""
+
+TRIGGERS = frozenset(word for rule in RULES for phrase in rule.phrases for word in phrase.words)
+"""Without one of them, or a character that is not ASCII, a sentence has no phrase of any rule."""
+_PHRASES = tuple((index, phrase) for index, rule in enumerate(RULES) for phrase in rule.phrases)
+_WORD = re.compile(r"\w+")
 
 
-def filler_of(text: str) -> FillerRule | None:
-    """Return the first rule that takes a sentence for filler, before any signal is weighed against it."""
-    return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _find(text)
+def _openings(*, plain: bool) -> tuple[re.Pattern[str], tuple[int, ...]]:
+    """Return one pattern with a group for each rule, and which rule a group is of: the first rule that fits is the first group."""
+    alternatives, indices = [], []
+    for index, rule in enumerate(RULES):
+        parts = [part for part in (rule.opens, rule.opens_plainly if plain else "") if part]
+        if parts:
+            alternatives.append(f"({_any(*parts)})")
+            indices.append(index)
+    return re.compile(_any(*alternatives), re.IGNORECASE), tuple(indices)
 
 
-def _find(text: str) -> FillerRule | None:
-    return next((rule for rule in RULES if rule.pattern.search(text)), None)
+_PLAIN_OPENINGS = _openings(plain=True)
+_LISTED_OPENINGS = _openings(plain=False)
 
 
-_remembered = functools.lru_cache(maxsize=4096)(_find)
+def filler_of(text: str, *, phrases: bool = True) -> FillerRule | None:
+    """Return the first rule that takes a sentence for filler, before any signal is weighed against it.
+
+    `phrases` may be False where the sentence has none of the TRIGGERS and is ASCII.
+    """
+    start = _START.match(text)
+    assert start is not None
+    pattern, indices = _LISTED_OPENINGS if start.group(1) else _PLAIN_OPENINGS
+    opening = pattern.match(text, start.end())
+    first = indices[(opening.lastindex or 0) - 1] if opening else len(RULES)
+    if phrases:
+        words = frozenset(_WORD.findall(text.lower()))
+        first = next((index for index, phrase in _PHRASES if index < first and phrase.is_in(text, words)), first)
+    return RULES[first] if first < len(RULES) else None

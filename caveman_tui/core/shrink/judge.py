@@ -4,23 +4,22 @@ import re
 
 from caveman_tui.core.shrink import examples
 from caveman_tui.core.shrink.blocks import Block
-from caveman_tui.core.shrink.filler import FillerRule, filler_of
+from caveman_tui.core.shrink.filler import FillerRule
 from caveman_tui.core.shrink.layout import LineKind
 from caveman_tui.core.shrink.model import ToolContext
-from caveman_tui.core.shrink.pieces import SENTENCE_ENDS, SHORT, VERBATIM, Piece, Plan
+from caveman_tui.core.shrink.pieces import NOTHING_SHOWS, PLAIN, SENTENCE_ENDS, SHORT, VERBATIM, Piece, Plan
+from caveman_tui.core.shrink.reading import Reading, read
 from caveman_tui.core.shrink.repetition import Earlier
 from caveman_tui.core.shrink.restated import Known
 from caveman_tui.core.shrink.sections import Section, announces
-from caveman_tui.core.shrink.signals import STRONG, is_english, signals_of
-from caveman_tui.core.shrink.vocabulary import Signal
+from caveman_tui.core.shrink.signals import STRONG, is_english
+from caveman_tui.core.shrink.vocabulary import LABELS, Signal
 
-_RULES_AMONG_EXAMPLES = frozenset({Signal.PROHIBITION, Signal.EXCLUSIVE, Signal.ONLY, Signal.DEFAULT})
-_RULES_IN_HEADINGS = frozenset({Signal.PROHIBITION, Signal.EXCLUSIVE, Signal.ONLY})
-_OUTWEIGH_RESTATED = frozenset(
-    {Signal.PROHIBITION, Signal.EXCLUSIVE, Signal.ONLY, Signal.DEFAULT, Signal.BOUND, Signal.QUANTITY, Signal.LITERAL}
-)
-_OUTWEIGH_BENEFITS = frozenset({Signal.PROHIBITION, Signal.EXCLUSIVE, Signal.ONLY, Signal.DEFAULT, Signal.PREREQUISITE})
-_ELABORATION = frozenset({Signal.ARGUMENT, Signal.ENUMERATION})
+_RULES_AMONG_EXAMPLES = Signal.PROHIBITION | Signal.EXCLUSIVE | Signal.ONLY | Signal.DEFAULT
+_RULES_IN_HEADINGS = Signal.PROHIBITION | Signal.EXCLUSIVE | Signal.ONLY
+_OUTWEIGH_RESTATED = Signal.PROHIBITION | Signal.EXCLUSIVE | Signal.ONLY | Signal.DEFAULT | Signal.BOUND | Signal.QUANTITY | Signal.LITERAL
+_OUTWEIGH_BENEFITS = Signal.PROHIBITION | Signal.EXCLUSIVE | Signal.ONLY | Signal.DEFAULT | Signal.PREREQUISITE
+_ELABORATION = Signal.ARGUMENT | Signal.ENUMERATION
 _ABOUT_THE_TOOL = frozenset({"marketing", "restated-purpose", "background"})
 """Filler that may still be the sentence which says what the tool is for."""
 _USES = re.compile(r"(?:[-*•]\s+)?(?:use|pass|call|give)\b", re.IGNORECASE)
@@ -38,99 +37,119 @@ class Judge:
         self._known = Known(context, " ".join(piece.text for piece in made.pieces if piece.lead))
         self._earlier = Earlier()
         self._waiting: list[int] = []
-        self._announced: dict[int, Section] = {}
+        self._announced: dict[int, str] = {}
 
     def judge(self) -> None:
         """Decide about every piece of the plan on its own; lists and heads are seen to afterwards."""
+        blocks = self._made.blocks
         for index, piece in enumerate(self._made.pieces):
-            block = self._made.blocks[piece.block]
-            text = piece.text
-            if block.section is Section.NONE and block.head in self._announced:
+            block = blocks[piece.block]
+            if self._announced and block.section == Section.NONE and block.head in self._announced:
                 block.section = self._announced[piece.block] = self._announced[block.head]
+            sentence = read(piece.text)
             if piece.lead:
                 pass
             elif block.kind in VERBATIM:
-                self._verbatim(index, piece, block, text)
+                self._verbatim(index, piece, block, piece.text)
             else:
-                self._sentence(index, piece, block, text)
+                self._sentence(index, piece, block, sentence)
             if piece.kept:
-                self._earlier.add(text)
-            elif announces(text) and piece.kind in _ANNOUNCED:
+                self._earlier.add(sentence)
+            elif piece.kind in _ANNOUNCED and announces(piece.text):
                 self._announced[piece.block] = _ANNOUNCED[piece.kind]
         self._examples()
         self._elaborations()
 
     def _verbatim(self, index: int, piece: Piece, block: Block, text: str) -> None:
-        if block.section is Section.RETURNS:
-            if block.kind is LineKind.CODE and "(" in text and "\n" not in text:
+        if block.section == Section.RETURNS:
+            if block.kind == LineKind.CODE and "(" in text and "\n" not in text:
                 piece.keep("example", "shows the call")
             else:
                 piece.drop("return-shape", "shows what comes back")
-        elif block.section is Section.DIALOGUE:
+        elif block.section == Section.DIALOGUE:
             piece.drop("dialogue", "example of a conversation")
-        elif block.section is Section.EXAMPLES and not (block.kind is LineKind.CODE and examples.is_template(text)):
+        elif block.section == Section.EXAMPLES and not (block.kind == LineKind.CODE and examples.is_template(text)):
             self._waiting.append(index)
         else:
             piece.keep("literal", "a table or code that may be the contract")
 
-    def _sentence(self, index: int, piece: Piece, block: Block, text: str) -> None:
-        if block.kind is LineKind.HEADING or (block.is_head and block.own_section):
+    def _sentence(self, index: int, piece: Piece, block: Block, sentence: Reading) -> None:
+        text = sentence.text
+        if block.kind == LineKind.HEADING or (block.is_head and block.own_section):
             piece.bare, piece.kind, piece.why = True, "heading", "heads what is below it"
             if announces(text):
                 return
-            if block.kind is LineKind.HEADING and text[-1] not in SENTENCE_ENDS:
-                piece.bare = signals_of(text).isdisjoint(_RULES_IN_HEADINGS)
+            if block.kind == LineKind.HEADING and text[-1] not in SENTENCE_ENDS:
+                piece.bare = not sentence.signals() & _RULES_IN_HEADINGS
                 return
-        if self._earlier.repeats(text):
+        if self._earlier.repeats(sentence):
             piece.drop("repetition", "says again what stands above")
-            return
-        if block.section is Section.DIALOGUE:
+        elif block.section == Section.DIALOGUE:
             piece.drop("dialogue", "example of a conversation")
-            return
-        signals = signals_of(text)
-        if Signal.MARKER in signals:
-            piece.keep(Signal.MARKER.value, "carries a constraint marker")
-            piece.bare = False
-        elif block.section is Section.RETURNS:
-            if Signal.CHAIN in signals or (Signal.LITERAL in signals and _USES.match(text)):
-                piece.keep("chain", "says where the result is used")
+        elif block.section == Section.RETURNS:
+            self._among_results(piece, sentence)
+        elif block.section == Section.EXAMPLES:
+            self._among_examples(index, piece, block, sentence)
+        elif (block.runs_on and piece.end == block.end) or not self._dropped(piece, block, sentence):
+            if not (piece.bare or announces(text)):
+                piece.by_signs = True
+            elif sentence.signals() & Signal.MARKER:
+                piece.keep_by_signs()
             else:
-                piece.drop("return-shape", "describes what comes back")
-        elif block.section is Section.EXAMPLES:
-            if signals & _RULES_AMONG_EXAMPLES or (Signal.BOUND in signals and Signal.EMPHASIS not in signals):
-                piece.keep("prohibition", "says a rule among the examples")
-            elif self._context.parameter and block.own_section and not announces(text):
-                piece.keep("format", "examples of the parameter's values")
-            else:
-                self._waiting.append(index)
-        elif (block.runs_on and piece.end == block.end) or not self._dropped(piece, block, text, signals):
-            piece.bare = piece.bare or (announces(text) and not signals & STRONG)
-            sign = next((signal for signal in Signal if signal in signals), None)
-            if sign is not None and piece.kind == "plain":
-                piece.keep(sign.value, f"shows signs of {sign.value}")
+                piece.by_signs, piece.bare = True, piece.bare or not sentence.signals() & STRONG
 
-    def _dropped(self, piece: Piece, block: Block, text: str, signals: frozenset[Signal]) -> bool:
-        """Drop a full sentence or a line that is filler or says only what the lead and the schema say; return whether it was."""
-        prose = _is_prose(piece, block, text)
-        rule = self._filler(block, text)
-        if prose and not signals & _OUTWEIGH_RESTATED and self._known.holds_all_of(text):
+    def _among_results(self, piece: Piece, sentence: Reading) -> None:
+        signals = sentence.signals()
+        if signals & Signal.MARKER:
+            piece.keep_by_signs()
+        elif signals & Signal.CHAIN or (signals & Signal.LITERAL and _USES.match(sentence.text)):
+            piece.keep("chain", "says where the result is used")
+        else:
+            piece.drop("return-shape", "describes what comes back")
+
+    def _among_examples(self, index: int, piece: Piece, block: Block, sentence: Reading) -> None:
+        signals = sentence.signals()
+        if signals & Signal.MARKER:
+            piece.keep_by_signs()
+        elif signals & _RULES_AMONG_EXAMPLES or (signals & Signal.BOUND and not signals & Signal.EMPHASIS):
+            piece.keep("prohibition", "says a rule among the examples")
+        elif self._context.parameter and block.own_section and not announces(sentence.text):
+            piece.keep("format", "examples of the parameter's values")
+        else:
+            self._waiting.append(index)
+
+    def _dropped(self, piece: Piece, block: Block, sentence: Reading) -> bool:
+        """Drop a full sentence or a line that is filler or says only what the lead and the schema say; return whether it was.
+
+        Signals are looked for only where something speaks for dropping it.
+        """
+        restated = _is_prose(piece, block, sentence.text) and self._known.holds_all_of(sentence.text)
+        default = bool(sentence.bits & Signal.DEFAULT) and self._known.holds_default(sentence.text)
+        field = block.kind == LineKind.FIELD and block.section == Section.PARAMETERS and self._known.holds_field(sentence.text)
+        benefits = block.section == Section.BENEFITS
+        rule = self._filler(block, sentence)
+        if not (restated or default or field or benefits or rule):
+            return False
+        signals = sentence.signals()
+        if signals & Signal.MARKER:
+            return False
+        if restated and not signals & _OUTWEIGH_RESTATED:
             piece.drop("restated-purpose", "says only what the lead and the parameters' names say")
-        elif (Signal.DEFAULT in signals and self._known.holds_default(text)) or (
-            block.kind is LineKind.FIELD and block.section is Section.PARAMETERS and self._known.holds_field(text)
-        ):
+        elif (default and signals & Signal.DEFAULT) or field:
             piece.drop("restated-schema", "says only what the schema says")
-        elif block.section is Section.BENEFITS and not signals & _OUTWEIGH_BENEFITS:
+        elif benefits and not signals & _OUTWEIGH_BENEFITS:
             piece.drop("marketing", "says what it is good for, not how to call it")
         elif rule is not None and not signals & rule.unless:
             piece.drop(rule.kind, rule.why)
         return not piece.kept
 
-    def _filler(self, block: Block, text: str) -> FillerRule | None:
+    def _filler(self, block: Block, sentence: Reading) -> FillerRule | None:
         """Return what a sentence is filler as, unless what the tool's own schema or the place of the sentence speaks against it."""
-        rule = filler_of(text)
+        rule = sentence.filler()
         if rule is None:
             return None
-        if rule.kind == "return-shape" and (self._context.parameter or block.section is Section.PARAMETERS):
+        text = sentence.text
+        if rule.kind == "return-shape" and (self._context.parameter or block.section == Section.PARAMETERS):
             return None  # there it says what the argument does or what its parts are
         if rule.kind in _ABOUT_THE_TOOL and self._known.names_tool_anew(text):
             return None
@@ -145,17 +164,12 @@ class Judge:
         if not self._waiting:
             return
         made, waiting = self._made, set(self._waiting)
-        rest = "\n".join(piece.text for index, piece in enumerate(made.pieces) if piece.kept and index not in waiting)
-        shapes, known = examples.value_shapes(rest), examples.words(rest) | self._context.parameters
+        rest = "\n".join([piece.text for index, piece in enumerate(made.pieces) if piece.kept and index not in waiting])
+        shown = examples.Shown(rest, self._context)
         for index in self._waiting:
             piece = made.pieces[index]
-            text = piece.text
-            new_shapes = examples.value_shapes(text) - shapes
-            new_names = (examples.names(text) | examples.bare_values(text, self._context.parameter)) - known
-            if new_shapes or new_names:
+            if shown.adds(piece.text):
                 piece.keep("format", "the only example of its form")
-                shapes |= new_shapes
-                known |= new_names
             else:
                 piece.drop("example", "shows nothing that isn't said elsewhere")
 
@@ -165,9 +179,9 @@ class Judge:
         lists: dict[int, list[Piece]] = {}
         for piece in made.pieces:
             block = made.blocks[piece.block]
-            if block.kind is LineKind.BULLET and block.head >= 0:
+            if block.kind == LineKind.BULLET and block.head >= 0:
                 above = made.blocks[block.head]
-                if above.kind is LineKind.BULLET and above.indent < block.indent and not above.is_head:
+                if above.kind == LineKind.BULLET and above.indent < block.indent and not above.is_head:
                     lists.setdefault(block.group, []).append(piece)
         if not lists or not is_english(made.text):
             return
@@ -182,8 +196,26 @@ def _is_prose(piece: Piece, block: Block, text: str) -> bool:
     """Whether a piece is a full sentence that stands for itself: no heading, no item of a list, no end of a wrapped line."""
     if text[-1] not in SENTENCE_ENDS or len(text) < SHORT or (block.goes_on and piece.start == block.start):
         return False
-    return block.kind is LineKind.TEXT or piece.start > block.start or (block.kind is LineKind.FIELD and block.group < 0)
+    return block.kind == LineKind.TEXT or piece.start > block.start or (block.kind == LineKind.FIELD and block.group < 0)
 
 
 def _is_plain(text: str) -> bool:
-    return text.isascii() and ":" not in text and text.count(" ") >= _LEAST_BLANKS_OF_PLAIN and signals_of(text) <= _ELABORATION
+    return text.isascii() and ":" not in text and text.count(" ") >= _LEAST_BLANKS_OF_PLAIN and not read(text).signals() & ~_ELABORATION
+
+
+def explain(made: Plan) -> None:
+    """Say of each piece that the judge kept for its words which sign it shows. Apart from `judge`, since most callers never ask."""
+    for piece in made.pieces:
+        if not piece.by_signs:
+            continue
+        signals = read(piece.text).signals()
+        if signals & Signal.MARKER:
+            kind, why = LABELS[Signal.MARKER], "carries a constraint marker"
+        elif signals and piece.kind == PLAIN:
+            kind = LABELS[signals & -signals]
+            why = f"shows signs of {kind}"
+        else:
+            continue
+        piece.kind = kind
+        if piece.why == NOTHING_SHOWS:
+            piece.why = why

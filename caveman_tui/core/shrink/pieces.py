@@ -13,6 +13,8 @@ SENTENCE_ENDS = ".!?。！？"
 SHORT = 25
 """Characters below which a stretch is a fragment and no sentence."""
 _LONGEST_LEAD = 4
+PLAIN = "plain"
+NOTHING_SHOWS = "nothing shows that it can go"
 
 
 @dataclass(slots=True)
@@ -25,15 +27,21 @@ class Piece:
     text: str
     """Without the blanks around it."""
     kept: bool = True
-    kind: str = "plain"
-    why: str = "nothing shows that it can go"
+    kind: str = PLAIN
+    why: str = NOTHING_SHOWS
     bare: bool = False
     """Says nothing itself: it goes when everything below it goes."""
     lead: bool = False
+    by_signs: bool = False
+    """Kept for what its words say; `explain` finds out what that is."""
 
     def keep(self, kind: str, why: str) -> None:
         """Decide that it stays."""
         self.kept, self.kind, self.why = True, kind, why
+
+    def keep_by_signs(self) -> None:
+        """Decide that it stays with or without anything below it, for what its words say."""
+        self.by_signs, self.bare, self.kind, self.why = True, False, PLAIN, NOTHING_SHOWS
 
     def drop(self, kind: str, why: str) -> None:
         """Decide that it goes."""
@@ -72,6 +80,6 @@ def _mark_lead(made: Plan) -> None:
         piece.kind, piece.why = "purpose", "the lead"
         text = piece.text
         fragment = len(text) < SHORT and text[-1] not in SENTENCE_ENDS
-        heads = block.kind is LineKind.HEADING or announces(text) or (block.is_head and piece.end == block.end)
+        heads = block.kind == LineKind.HEADING or announces(text) or (block.is_head and piece.end == block.end)
         if index >= _LONGEST_LEAD or not (fragment or heads):
             break

@@ -2,7 +2,7 @@
 
 import re
 
-from caveman_tui.core.shrink.signals import signals_of
+from caveman_tui.core.shrink.reading import Reading
 from caveman_tui.core.shrink.vocabulary import GLUE, Signal
 
 LEAST_CHARACTERS = 24
@@ -14,7 +14,7 @@ LEAST_WORDS = 4
 """Content words that a repetition must have."""
 
 _WORD = re.compile(r"[\w$%°#@&+/\\.\-]*\w|[^\x00-\x7f]")
-_MEANING = frozenset({Signal.PROHIBITION, Signal.ONLY, Signal.EXCLUSIVE, Signal.DEFAULT})
+_MEANING = Signal.PROHIBITION | Signal.ONLY | Signal.EXCLUSIVE | Signal.DEFAULT
 
 
 def exact_key(sentence: str) -> str:
@@ -25,47 +25,43 @@ def exact_key(sentence: str) -> str:
 class Earlier:
     """The sentences that were kept so far, as far as a later one may repeat them."""
 
-    __slots__ = ("_exact", "_said")
+    __slots__ = ("_exact", "_read", "_said", "_words")
 
     def __init__(self) -> None:
+        self._read: list[Reading] = []
+        self._words = set(GLUE)
         self._exact: set[str] = set()
-        self._said: list[tuple[list[str], frozenset[Signal]]] = []
+        self._said: list[list[str]] = []
 
-    def repeats_exactly(self, sentence: str) -> bool:
-        """Whether the same words stand earlier."""
-        return len(sentence) >= LEAST_CHARACTERS and exact_key(sentence) in self._exact
-
-    def repeats(self, sentence: str) -> bool:
+    def repeats(self, sentence: Reading) -> bool:
         """Whether one earlier sentence has every content word of this one, in this order, and says no and only where this one does."""
-        if len(sentence) < LEAST_CHARACTERS:
+        if len(sentence.text) < LEAST_CHARACTERS or not self._words.issuperset(sentence.words):
             return False
-        if exact_key(sentence) in self._exact:
+        for earlier in self._read[len(self._said) :]:
+            self._exact.add(exact_key(earlier.text))
+            self._said.append(_content(earlier.text))
+        if exact_key(sentence.text) in self._exact:
             return True
-        if not self._said:
-            return False
-        words = _content(sentence)
-        if len(words) < LEAST_WORDS:
+        words = _content(sentence.text)
+        if not self._said or len(words) < LEAST_WORDS:
             return False
         first, last, length = words[0], words[-1], len(words)
-        meaning: frozenset[Signal] | None = None
-        for said, other in self._said[-LOOK_BACK:]:
-            if length <= len(said) and first in said and last in said and _subsequence(words, said):
-                if meaning is None:
-                    meaning = signals_of(sentence) & _MEANING
-                if meaning == other & _MEANING:
-                    return True
+        for said, earlier in zip(self._said[-LOOK_BACK:], self._read[-LOOK_BACK:], strict=True):
+            if (
+                length <= len(said)
+                and first in said
+                and last in said
+                and _subsequence(words, said)
+                and sentence.signals() & _MEANING == earlier.signals() & _MEANING
+            ):
+                return True
         return False
 
-    def add(self, sentence: str) -> None:
+    def add(self, sentence: Reading) -> None:
         """Remember a kept sentence."""
-        if len(sentence) >= LEAST_CHARACTERS:
-            self._exact.add(exact_key(sentence))
-            self._said.append((_content(sentence), signals_of(sentence)))
-
-    def add_exact(self, sentence: str) -> None:
-        """Remember a kept sentence for `repeats_exactly` alone."""
-        if len(sentence) >= LEAST_CHARACTERS:
-            self._exact.add(exact_key(sentence))
+        if len(sentence.text) >= LEAST_CHARACTERS:
+            self._read.append(sentence)
+            self._words.update(sentence.words)
 
 
 def _content(sentence: str) -> list[str]:

@@ -1,30 +1,30 @@
 """Sentences that only say what the tool's own schema says."""
 
+import functools
 import re
 
 from caveman_tui.core.shrink.model import ToolContext
 from caveman_tui.core.shrink.vocabulary import GENERIC
+from caveman_tui.core.shrink.words import STEM_WORD, stem, stems_of
 
 _DEFAULT = re.compile(r"^(?:…\s*)?(?:the )?default(?:s)?(?: value)?(?: is| to|:|=|)\s*[\"'`]?([^\"'`]{1,40}?)[\"'`]?\s*\.?$", re.IGNORECASE)
 _FIELD = re.compile(r"^[*`\"'@$-]*\s*([\w.\-]+)[`\"'*]*\s*(?:\([^()]*\))?\s*[:：]\s*(.*)$", re.DOTALL)
-_STEM_WORD = re.compile(r"[a-z]+|\d+|[^\x00-\x7f]")
-_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_ENDINGS = ("ing", "ed", "es", "s", "e")
-_SHORTEST_STEM = 3
 _SAME = {"identifier": "id", "url": "uri"}
 _TAKES = frozenset({"accept", "tak"})
+_GENERIC = frozenset(map(stem, GENERIC))
+_REMEMBERED_TOOLS = 256
 
 
 class Known:
     """What a reader knows without a sentence: the schema's names and defaults, the tool's name, the description's lead."""
 
-    __slots__ = ("_context", "_lead", "_named", "_tool")
+    __slots__ = ("_context", "_lead_stems", "_lead_text", "_tool_stems")
 
     def __init__(self, context: ToolContext, lead: str) -> None:
         self._context = context
-        self._lead = _stems(lead)
-        self._tool = _stems(context.tool)
-        self._named: set[str] | None = None
+        self._lead_text = lead
+        self._lead_stems: set[str] | None = None
+        self._tool_stems: set[str] | None = None
 
     def holds_default(self, text: str) -> bool:
         """Whether a sentence states a default and nothing else, and the schema has it."""
@@ -36,47 +36,48 @@ class Known:
         field = _FIELD.match(line)
         if field is None or field.group(1) not in self._context.parameters:
             return False
-        return _stems(field.group(2)) <= _GENERIC | _stems(field.group(1)) | self._tool | self._lead
+        return stems_of(field.group(2)) <= _GENERIC | stems_of(field.group(1)) | self._tool() | self._lead()
 
     def holds_all_of(self, text: str) -> bool:
         """Whether a sentence has no content word that is not in the lead, in the tool's name or in a parameter's name."""
-        left = _stems(text) - _GENERIC - self._lead - self._tool
-        if not left:
-            return True
-        return left <= self._names()
+        for found in STEM_WORD.finditer(text):
+            word = stem(found.group())
+            if word not in _GENERIC and word not in self._tool() and word not in self._lead() and word not in self._names():
+                return False
+        return True
 
     def holds_half_of(self, text: str) -> bool:
         """Whether half of a sentence's content words or more stand in the lead, in the tool's name or in a parameter's name."""
-        content = _alike(_stems(text)) - _GENERIC - _TAKES
-        return 2 * len(content - _alike(self._names()) - self._lead - self._tool) <= len(content)
+        content = _alike(stems_of(text)) - _GENERIC - _TAKES
+        return 2 * len(content - _alike(self._names()) - self._lead() - self._tool()) <= len(content)
 
     def names_argument(self, text: str) -> bool:
         """Whether a sentence has a word of a parameter's name."""
-        return not _alike(_stems(text)).isdisjoint(_alike(self._names()))
+        return not _alike(stems_of(text)).isdisjoint(_alike(self._names()))
 
     def names_tool_anew(self, text: str) -> bool:
         """Whether a sentence has words of the tool's name which the lead has not: then it says what the tool is for."""
-        fresh = {stem for stem in self._tool - self._lead if len(stem) > 2}
-        return bool(fresh) and not fresh.isdisjoint(_stems(text))
+        fresh = {word for word in self._tool() - self._lead() if len(word) > 2}
+        return bool(fresh) and not fresh.isdisjoint(stems_of(text))
 
-    def _names(self) -> set[str]:
-        if self._named is None:
-            self._named = {stem for name in self._context.parameters for stem in _stems(name)}
-        return self._named
+    def _tool(self) -> set[str]:
+        if self._tool_stems is None:
+            self._tool_stems = stems_of(self._context.tool)
+        return self._tool_stems
 
+    def _names(self) -> frozenset[str]:
+        return _stems_of_names(self._context.parameters)
 
-def _stems(text: str) -> set[str]:
-    return {_stem(word) for word in _STEM_WORD.findall(_HUMP.sub(" ", text).lower())}
-
-
-def _alike(stems: set[str]) -> set[str]:
-    return {_SAME.get(stem, stem) for stem in stems}
-
-
-def _stem(word: str) -> str:
-    if word.endswith("ss"):
-        return word
-    return next((word[: -len(end)] for end in _ENDINGS if word.endswith(end) and len(word) - len(end) >= _SHORTEST_STEM), word)
+    def _lead(self) -> set[str]:
+        if self._lead_stems is None:
+            self._lead_stems = stems_of(self._lead_text)
+        return self._lead_stems
 
 
-_GENERIC = frozenset(_stem(word) for word in GENERIC)
+@functools.lru_cache(maxsize=_REMEMBERED_TOOLS)
+def _stems_of_names(names: frozenset[str]) -> frozenset[str]:
+    return frozenset(stems_of(" ".join(names)))
+
+
+def _alike(stems: set[str] | frozenset[str]) -> set[str]:
+    return {_SAME.get(word, word) for word in stems}

@@ -1,11 +1,11 @@
 """What a heading or a label announces, in the languages that descriptions are written in."""
 
+import functools
 import re
-from enum import StrEnum
 
 
-class Section(StrEnum):
-    """What a heading or label announces, as far as it decides about the lines below it."""
+class Section:
+    """What a heading or label announces, as far as it decides about the lines below it. Plain strings, for speed."""
 
     NONE = ""
     RETURNS = "returns"
@@ -16,6 +16,7 @@ class Section(StrEnum):
 
 
 _COLONS = (":", "：")
+_AT_ENDS = ":：*_ "
 _DECORATION = re.compile(r"^[\s#*_=\-•·>|✅❌⚠️🚨🔴🟢📌💡\d.)(<]+|[\s#*_=:：>]+$")
 _SECTIONS = re.compile(
     r"""
@@ -60,10 +61,10 @@ _SECTIONS = re.compile(
 
 def announces(text: str) -> bool:
     """Whether a line or sentence ends with a colon, stressed or not, and so says what comes below it."""
-    return text.rstrip("*_ ").endswith(_COLONS)
+    return text[-1:] in _AT_ENDS and text.rstrip("*_ ").endswith(_COLONS)
 
 
-def section_of(line: str) -> Section:
+def section_of(line: str) -> str:
     """Return what a heading or label line announces; its text before the colon counts where more text follows."""
     text = line
     if not announces(text):
@@ -72,8 +73,13 @@ def section_of(line: str) -> Section:
             text = text[:cut]
         elif len(text) > 60:
             return Section.NONE
-    text = _DECORATION.sub("", text).strip()
-    if not text or len(text) > 80:
+    return _section_of_label(text)
+
+
+@functools.lru_cache(maxsize=1024)
+def _section_of_label(label: str) -> str:
+    label = _DECORATION.sub("", label).strip()
+    if not label or len(label) > 80:
         return Section.NONE
-    found = _SECTIONS.match(text)
-    return Section(found.lastgroup) if found and found.lastgroup else Section.NONE
+    found = _SECTIONS.match(label)
+    return found.lastgroup or Section.NONE if found else Section.NONE

@@ -2,14 +2,24 @@
 
 import re
 
-_ENDS = re.compile(
-    r"`[^`\n]*`"
-    r"|\"[^\"\n]*\""
-    r"|“[^”\n]*”|「[^」\n]*」"
-    r"|\([^()\n]*\)"
-    r"|\b[a-z]+://\S+"
-    r"|(?P<end>[.!?]+[\"')\]*_”’]*(?=\s)|[。！？]+[”」』）)]*(?=\s*\S)|；(?=\S))"
+_END = (
+    r"(?:(?<=[.!?])[.!?]*[\"')\]*_”’]*(?=\s)"
+    r"|(?<=[。！？])[。！？]*[”」』）)]*(?=\s*\S)"
+    r"|(?<=；)(?=\S))"
 )
+"""What follows the sign that ends a sentence."""
+_MAY_END = re.compile(rf"[.!?。！？；]{_END}")
+_ENDS = re.compile(
+    r"[`\"“「(:.!?。！？；]"
+    r"(?:(?<=`)[^`\n]*`"
+    r"|(?<=\")[^\"\n]*\""
+    r"|(?<=“)[^”\n]*”"
+    r"|(?<=「)[^」\n]*」"
+    r"|(?<=\()[^()\n]*\)"
+    r"|(?<=[a-z]:)//\S+"
+    rf"|(?P<end>{_END}))"
+)
+"""Ends, and what has none inside. Both patterns begin with a set of signs, which the search skips to."""
 _NO_END = re.compile(
     r"(?:\b(?:e\.?g|i\.?e|etc|vs|cf|ca|al|approx|incl|excl|resp|fig|no|nr|max|min|mr|mrs|ms|dr|st|inc|ltd|corp|dept|est|z\.b|bzw|p\.ej|ej)"
     r"|(?:^|(?<!\d)[\s(])[A-Za-z]|(?:^|\n)\s*\d{1,3})\.$",
@@ -22,6 +32,8 @@ _LABEL = re.compile(r"[A-Z]\w*(?: \w+){0,3}: ")
 
 def sentence_ends(text: str, start: int, end: int) -> list[int]:
     """Return where the sentences of `text[start:end]` end, white space after them included; the last is `end`. A line is never crossed."""
+    if not _MAY_END.search(text, start, end):
+        return [end]
     ends: list[int] = []
     for found in _ENDS.finditer(text, start, end):
         if found.lastgroup is None:

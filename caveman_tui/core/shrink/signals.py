@@ -1,38 +1,31 @@
 """Signs that a sentence bears on choosing the tool or on building the call, each with the kind of fact it points to.
 
 Written for kinds of statements, not for any one catalog. A sign can be wrong in the direction of keeping: that costs bytes only.
-Words and pairs of words are looked up in tables, which is several times faster than one large pattern.
+What single words say is looked up; a pattern is tried only where a word or character that it can't do without is there.
 """
 
-import functools
 import re
 from itertools import pairwise
 
-from caveman_tui.core.shrink.vocabulary import ENGLISH, IMPERATIVES, PAIRS_OF, SHOUTED, TOOL_VERBS, WORDS_OF, Signal
+from caveman_tui.core.shrink.vocabulary import ENGLISH, IMPERATIVES, LABELS, PAIRS_OF, SHOUTED, TOOL_VERBS, Signal
+from caveman_tui.core.shrink.words import Hint
 
-STRONG = frozenset(
-    {
-        Signal.PROHIBITION,
-        Signal.EXCLUSIVE,
-        Signal.ONLY,
-        Signal.PREREQUISITE,
-        Signal.DEFAULT,
-        Signal.BOUND,
-        Signal.DESTRUCTIVE,
-        Signal.FORMAT,
-    }
+STRONG = (
+    Signal.PROHIBITION
+    | Signal.EXCLUSIVE
+    | Signal.ONLY
+    | Signal.PREREQUISITE
+    | Signal.DEFAULT
+    | Signal.BOUND
+    | Signal.DESTRUCTIVE
+    | Signal.FORMAT
 )
 """Signs that outweigh what looks like filler."""
 
-_WORDS: dict[str, Signal] = {word: signal for signal, words in reversed(WORDS_OF.items()) for word in words}
-_ALSO_FORMAT = frozenset({"format", "iso"})
-_PAIRS: dict[tuple[str, str], Signal] = {pair: signal for signal, pairs in reversed(PAIRS_OF.items()) for pair in pairs}
-_PAIR_STARTS = frozenset(first for first, _ in _PAIRS)
+_SIGNALS = sum(LABELS)
 _SHOUTED = re.compile(r"\b(?:" + "|".join(sorted(word.upper() for word in SHOUTED)) + r")\b")
-LONGEST_REMEMBERED = 1000
-"""Characters of the longest sentence that is remembered; with the number of sentences this bounds the memory."""
-
-_WORD = re.compile(r"\w+(?:['’]\w+)?")
+_DIGIT = re.compile(r"[0-9]")
+_PAIRS = {pair: signal for signal, pairs in reversed(PAIRS_OF.items()) for pair in pairs}
 _IMPERATIVE = re.compile(
     r"(?:^[\W\d_]*|[,;:–—-] |\b(?:and|then|please|just|simply|to) )(?:" + "|".join(sorted(IMPERATIVES)) + r")\b",
     re.IGNORECASE,
@@ -43,20 +36,22 @@ _AUTOMATIC = re.compile(
 )
 _CHAINED = re.compile(r"\bbe (?:used|passed|given|supplied) (?:with|by|in|as|to|when)\b", re.IGNORECASE)
 _LITERALS = (
-    (frozenset('`"“'), re.compile(r"`[^`]+`|\"[^\"]{1,80}\"|“[^”]{1,80}”")),
-    (frozenset("'"), re.compile(r"(?<!\w)'[^'\s][^']{0,60}'(?!\w)")),
-    (frozenset("="), re.compile(r"\w=[^\s=]")),
-    (frozenset("_"), re.compile(r"[A-Za-z]_[A-Za-z]")),
-    (frozenset("{<"), re.compile(r"\{\w+\}|<\w[\w\- ]*>")),
-    (frozenset("/"), re.compile(r"[a-z]://|(?<!\w)(?:/[\w.\-]+){2}")),
-    (frozenset("*"), re.compile(r"\*\.\w")),
+    ("`", re.compile(r"`[^`]+`")),
+    ('"', re.compile(r"\"[^\"]{1,80}\"")),
+    ("“", re.compile(r"“[^”]{1,80}”")),
+    ("'", re.compile(r"(?<!\w)'[^'\s][^']{0,60}'(?!\w)")),
+    ("_", re.compile(r"[A-Za-z]_[A-Za-z]")),
+    ("=", re.compile(r"\w=[^\s=]")),
+    ("{", re.compile(r"\{\w+\}")),
+    ("<", re.compile(r"<\w[\w\- ]*>")),
+    ("/", re.compile(r"[a-z]://|(?<!\w)(?:/[\w.\-]+){2}")),
+    ("*", re.compile(r"\*\.\w")),
 )
 """Literal values by a character that they all have."""
 _CAMEL = re.compile(r"\b[a-z]+[A-Z]")
 _COLON_LIST = re.compile(r":\s[^.:]{1,60},|\((?:[\w.\-/ ]{1,20}, ){2}")
 _CHOICE_LIST = re.compile(r"\((?:[\w.\-/]{1,20}, ){2}")
 _STRESSED = re.compile(r"\*\w+\*")
-_DIGITS = frozenset("0123456789")
 _UNIT = re.compile(
     r"(?<![a-z\d])[\d.,]*\d\s?(?:ms|s|sec|seconds?|minutes?|hours?|days?|bytes?|[kmg]i?b|px|pixels?|%|characters?|chars|words|lines?|tokens?|items?|results?|rows?)\b"
 )
@@ -64,7 +59,6 @@ _IN_UNIT = re.compile(
     r"\bin (?:seconds|milliseconds|minutes|hours|days|bytes|meters|metres|inches|points|pixels|degrees|percent|usd|cents)\b", re.IGNORECASE
 )
 _BOUNDS = re.compile(r"[≤≥<>]=?\s?\d|\d\s?(?:-|–|~|to|\.\.)\s?\d|\[\d+,\s?\d+\]")
-_LIMITS = frozenset({"limit", "limits"})
 _LIMIT = re.compile(r"\blimits?\b(?!\s*=)", re.IGNORECASE)
 _OTHER_SCRIPTS = re.compile(
     r"(?P<prohibition>[不勿禁]|없|않|금지|마세요|しない|できない|ません)"
@@ -81,6 +75,7 @@ _OTHER_SCRIPTS = re.compile(
     r"|(?P<instruction>设置|提供|指定|支持|传入|输入|注意)"
     r"|(?P<enumeration>、)"
 )
+_BY_GROUP: dict[str, int] = {label: signal for signal, label in LABELS.items()}
 
 
 def is_english(text: str) -> bool:
@@ -88,50 +83,45 @@ def is_english(text: str) -> bool:
     return not ENGLISH.isdisjoint(text.lower().split())
 
 
-def signals_of(text: str) -> frozenset[Signal]:
-    """Return the kinds of fact that a sentence shows signs of. Remembered, since the tools of a catalog say much in the same words."""
-    return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _find(text)
+def signals_of(text: str, words: list[str], bits: int) -> int:
+    """Return the kinds of fact that a sentence shows signs of, as a sum of `Signal`.
 
-
-def _find(text: str) -> frozenset[Signal]:
+    `words` are those of the sentence in lower case, `bits` what each of them says by itself.
+    """
+    found: int = bits & _SIGNALS
     lowered = text.lower()
-    words = _WORD.findall(lowered)
-    present = set(words)
-    signs = set(text)
-    found = {_WORDS[word] for word in present & _WORDS.keys()}
-    if not _PAIR_STARTS.isdisjoint(present):
-        found.update(_PAIRS[pair] for pair in set(pairwise(words)) & _PAIRS.keys())
-    if not _ALSO_FORMAT.isdisjoint(present) or "YYYY" in text:
-        found.add(Signal.FORMAT)
-    if (not SHOUTED.isdisjoint(present) and _SHOUTED.search(text)) or ("*" in signs and _STRESSED.search(text)):
-        found.add(Signal.EMPHASIS)
-    if "first" in present and _FIRST.search(lowered):
-        found.add(Signal.PREREQUISITE)
-    if not IMPERATIVES.isdisjoint(present) and _IMPERATIVE.search(lowered):
-        found.add(Signal.INSTRUCTION)
-    if "automatically" in present and _AUTOMATIC.search(lowered):
-        found.add(Signal.DESTRUCTIVE)
-    if "be" in present and _CHAINED.search(lowered):
-        found.add(Signal.CHAIN)
+    if bits & Hint.PAIR:
+        for pair in set(pairwise(words)) & _PAIRS.keys():
+            found |= _PAIRS[pair]
+    if "YYYY" in text:
+        found |= Signal.FORMAT
+    if (bits & Hint.SHOUTED and _SHOUTED.search(text)) or ("*" in text and _STRESSED.search(text)):
+        found |= Signal.EMPHASIS
+    if bits & Hint.FIRST and _FIRST.search(lowered):
+        found |= Signal.PREREQUISITE
+    if bits & Hint.IMPERATIVE and _IMPERATIVE.search(lowered):
+        found |= Signal.INSTRUCTION
+    if bits & Hint.AUTOMATIC and _AUTOMATIC.search(lowered):
+        found |= Signal.DESTRUCTIVE
+    if bits & Hint.BE and _CHAINED.search(lowered):
+        found |= Signal.CHAIN
     if words and (words[0] in TOOL_VERBS or "description:" in lowered):
-        found.add(Signal.CAPABILITY)
-    if _CAMEL.search(text) or any(not needed.isdisjoint(signs) and literal.search(text) for needed, literal in _LITERALS):
-        found.add(Signal.LITERAL)
-    if "," in signs and _COLON_LIST.search(text):
-        found.add(Signal.ENUMERATION)
-        if "(" in signs and _CHOICE_LIST.search(text):
-            found.add(Signal.CHOICES)
-    if not _DIGITS.isdisjoint(signs):
-        found.add(Signal.EMPHASIS)
+        found |= Signal.CAPABILITY
+    if _CAMEL.search(text) or any(sign in text and literal.search(text) for sign, literal in _LITERALS):
+        found |= Signal.LITERAL
+    if "," in text and _COLON_LIST.search(text):
+        found |= Signal.ENUMERATION
+        if "(" in text and _CHOICE_LIST.search(text):
+            found |= Signal.CHOICES
+    if _DIGIT.search(text):
+        found |= Signal.EMPHASIS
         if _UNIT.search(lowered):
-            found.add(Signal.UNIT)
-        if _BOUNDS.search(lowered) or (not _LIMITS.isdisjoint(present) and _LIMIT.search(lowered)):
-            found.add(Signal.BOUND)
-    if "in" in present and _IN_UNIT.search(lowered):
-        found.add(Signal.UNIT)
+            found |= Signal.UNIT
+        if _BOUNDS.search(lowered) or (bits & Hint.LIMIT and _LIMIT.search(lowered)):
+            found |= Signal.BOUND
+    if bits & Hint.IN and _IN_UNIT.search(lowered):
+        found |= Signal.UNIT
     if not text.isascii():
-        found.update(Signal[match.lastgroup.upper()] for match in _OTHER_SCRIPTS.finditer(text) if match.lastgroup)
-    return frozenset(found)
-
-
-_remembered = functools.lru_cache(maxsize=4096)(_find)
+        for match in _OTHER_SCRIPTS.finditer(text):
+            found |= _BY_GROUP[str(match.lastgroup)]
+    return found

@@ -4,35 +4,37 @@ Function words and the everyday verbs of interface prose, in several languages; 
 stands under the first kind that claims it.
 """
 
-from enum import StrEnum
 
+class Signal:
+    """A kind of fact that a sentence may state. Plain numbers of one bit each: signs of several kinds are one number."""
 
-class Signal(StrEnum):
-    """A kind of fact that a sentence may state."""
-
-    MARKER = "constraint"
+    MARKER = 1 << 0
     """One of the constraint markers of the caveman-shrink document: such a sentence is kept in full."""
-    PROHIBITION = "prohibition"
-    EXCLUSIVE = "exclusive"
-    ONLY = "only"
-    PREREQUISITE = "prerequisite"
-    DEFAULT = "default"
-    CONDITION = "condition"
-    FORMAT = "format"
-    LITERAL = "literal"
-    UNIT = "unit"
-    BOUND = "bound"
-    QUANTITY = "quantity"
+    PROHIBITION = 1 << 1
+    EXCLUSIVE = 1 << 2
+    ONLY = 1 << 3
+    PREREQUISITE = 1 << 4
+    DEFAULT = 1 << 5
+    CONDITION = 1 << 6
+    FORMAT = 1 << 7
+    LITERAL = 1 << 8
+    UNIT = 1 << 9
+    BOUND = 1 << 10
+    QUANTITY = 1 << 11
     """Speaks of a number without giving one."""
-    DESTRUCTIVE = "destructive"
-    WHEN = "when"
-    INSTRUCTION = "instruction"
-    CHOICES = "choices"
-    ENUMERATION = "enumeration"
-    EMPHASIS = "emphasis"
-    ARGUMENT = "argument"
-    CAPABILITY = "capability"
-    CHAIN = "chain"
+    DESTRUCTIVE = 1 << 12
+    WHEN = 1 << 13
+    INSTRUCTION = 1 << 14
+    CHOICES = 1 << 15
+    ENUMERATION = 1 << 16
+    EMPHASIS = 1 << 17
+    ARGUMENT = 1 << 18
+    CAPABILITY = 1 << 19
+    CHAIN = 1 << 20
+
+
+LABELS = {bit: name.lower() for name, bit in vars(Signal).items() if name.isupper()} | {Signal.MARKER: "constraint"}
+"""What a person reads for each signal, in the order of the signals."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -44,7 +46,7 @@ def _pairs(text: str) -> frozenset[tuple[str, str]]:
     return frozenset((first, second) for first, second in split)
 
 
-WORDS_OF: dict[Signal, frozenset[str]] = {
+WORDS_OF: dict[int, frozenset[str]] = {
     Signal.MARKER: _words(
         """
         must cannot require requires required reject rejects rejected invalid max maximum min minimum range ranges
@@ -156,7 +158,7 @@ WORDS_OF: dict[Signal, frozenset[str]] = {
 }
 """Words, in lower case."""
 
-PAIRS_OF: dict[Signal, frozenset[tuple[str, str]]] = {
+PAIRS_OF: dict[int, frozenset[tuple[str, str]]] = {
     Signal.MARKER: _pairs(
         """
         can not, not allowed, exactly one, at least, at most, greater than, less than, more than, fewer than,

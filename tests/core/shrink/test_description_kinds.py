@@ -4,7 +4,7 @@ import pytest
 
 from caveman_tui.core.policy import Level
 from caveman_tui.core.shrink.model import ToolContext
-from caveman_tui.core.shrink.signals import signals_of
+from caveman_tui.core.shrink.reading import read
 from caveman_tui.core.shrink.vocabulary import Signal
 from tests.core.shrink.descriptions import LONG, shrunk, unit_at
 
@@ -79,7 +79,7 @@ FILLER = [
 def test_a_fact_stays(kind: Signal, sentence: str) -> None:
     text = f"{LONG} {sentence} Ask about allergies."
     assert shrunk(text) == text
-    assert kind in signals_of(sentence)
+    assert kind & read(sentence).signals()
 
 
 @pytest.mark.parametrize(("kind", "sentence"), FILLER)

@@ -1,0 +1,47 @@
+"""A sentence as it is read: its words once, and everything that needs more than them when it is asked for."""
+
+import functools
+from operator import or_
+
+from caveman_tui.core.shrink.filler import FillerRule, filler_of
+from caveman_tui.core.shrink.signals import signals_of
+from caveman_tui.core.shrink.words import BITS, Hint, words_of
+
+_MOST_REMEMBERED = 2048
+_LONGEST_REMEMBERED = 1000
+"""Characters of the longest sentence that is remembered; with the number of sentences this bounds the memory."""
+
+
+class Reading:
+    """What the words of a sentence say."""
+
+    __slots__ = ("_filler", "_signals", "bits", "text", "words")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.words: list[str] = words_of(text.lower())
+        """In lower case."""
+        self.bits: int = functools.reduce(or_, filter(None, map(BITS.get, self.words)), 0)
+        """What each word says by itself, as a sum of `Signal` and `Hint`."""
+        self._signals = -1
+        self._filler: FillerRule | bool | None = False
+
+    def signals(self) -> int:
+        """Return the kinds of fact that the sentence shows signs of, as a sum of `Signal`."""
+        if self._signals < 0:
+            self._signals = signals_of(self.text, self.words, self.bits)
+        return self._signals
+
+    def filler(self) -> FillerRule | None:
+        """Return what the sentence is filler as, before any signal is weighed against it."""
+        if isinstance(self._filler, bool):
+            self._filler = filler_of(self.text, phrases=self.bits & Hint.FILLER != 0 or not self.text.isascii())
+        return self._filler
+
+
+def read(text: str) -> Reading:
+    """Return a sentence read. Remembered, since the tools of a catalog say much in the same words."""
+    return _remembered(text) if len(text) <= _LONGEST_REMEMBERED else Reading(text)
+
+
+_remembered = functools.lru_cache(maxsize=_MOST_REMEMBERED)(Reading)
