@@ -18,6 +18,7 @@ from caveman_tui.config import CHATGPT, WorkerConfig
 from caveman_tui.protocol.control import Upstream
 from caveman_tui.protocol.discovery import WorkerRecord, is_alive, process_exists, record_path, records
 from caveman_tui.proxy.pins import PinFile
+from caveman_tui.traffic.format import size
 
 if TYPE_CHECKING:
     from caveman_tui.proxy.upstream import ProviderClient
@@ -179,7 +180,7 @@ def store(config: WorkerConfig) -> Finding:
         return _found("store", "ok", "There is no recovery store yet; the first shrunk catalog makes it.")
     except StoreError as error:
         return _found("store", "failure", f"The recovery store can't be used: {error}")
-    what = f"The recovery store {stats.path} holds {stats.originals} originals, {stats.payload_bytes} of {stats.budget_bytes} bytes."
+    what = f"The recovery store {stats.path} holds {stats.originals} originals, {size(stats.payload_bytes)} of {size(stats.budget_bytes)}."
     if not writable:
         todo = "Make the file and its directory writable; until then nothing is shrunk."
         return _found("store", "warning", f"{what} It can only be read.", todo)

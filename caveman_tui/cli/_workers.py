@@ -48,6 +48,15 @@ class PortTaken(WorkerProblem):
         )
 
 
+class SeveralRun(WorkerProblem):
+    """More than one worker runs, and nothing says which is meant."""
+
+    def __init__(self, listed: str) -> None:
+        super().__init__(f"Several workers run. {listed} Say which with --port.")
+        self.listed = listed
+        """A sentence that names them."""
+
+
 @dataclass(frozen=True, slots=True)
 class StartedWorker:
     """A worker that this process started; it lives on when this process ends."""
@@ -71,7 +80,9 @@ def find_appearing_worker(port: int) -> WorkerRecord | None:
 
 
 def the_worker(port: int | None, preferred: int) -> WorkerRecord:
-    """The running worker on `port`; without one, that on the `preferred` port, else the only one. Raises WorkerProblem."""
+    """The running worker on `port`; without one, that on the `preferred` port, else the only one. Raises WorkerProblem, and
+    SeveralRun where that is the reason.
+    """
     if port is not None:
         if (found := find_worker(port)) is None:
             raise WorkerProblem(f"No worker of yours runs on port {port}. {_listed()}")
@@ -82,7 +93,7 @@ def the_worker(port: int | None, preferred: int) -> WorkerRecord:
     if len(running) == 1:
         return running[0]
     if running:
-        raise WorkerProblem(f"Several workers run. {_listed()} Say which with --port.")
+        raise SeveralRun(_listed())
     raise WorkerProblem("No worker runs. 'caveman-tui' starts one with a screen, 'caveman-tui serve' one without.")
 
 

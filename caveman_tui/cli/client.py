@@ -21,6 +21,7 @@ from caveman_tui.cli._worker_options import WorkerOptions, worker_options
 from caveman_tui.cli._workers import (
     ANSWER_SECONDS,
     PortTaken,
+    SeveralRun,
     StartedWorker,
     WorkerProblem,
     ask,
@@ -48,7 +49,7 @@ def exec_command(command: tuple[str, ...], options: WorkerOptions) -> None:
     """Run a client through the worker: caveman-tui exec -- claude.
 
     Sets base URLs for this one process only and writes no settings file. The worker is that on the port, else the only one that
-    runs; where there is none, or an option asks for something else, one is started. The client's exit code and signals become those
+    runs; where there is none, or there are several, or an option asks for something else, one is started. The client's exit code and signals become those
     of this command.
     """
     if shutil.which(command[0]) is None:
@@ -103,6 +104,12 @@ def _only_worker(options: WorkerOptions) -> WorkerRecord | None:
         return None
     try:
         return the_worker(None, options.worker_config().port)
+    except SeveralRun as several:
+        port = options.worker_config().port
+        note(
+            f"caveman-tui exec: none of the workers that run is on port {port}; another starts there. {several.listed} Choose with --port."
+        )
+        return None
     except WorkerProblem:
         return None
 

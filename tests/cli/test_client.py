@@ -150,6 +150,22 @@ def test_the_only_worker_is_used_wherever_it_listens(cli: Any, provider: Any) ->
     assert json.loads(other.stdout)["ANTHROPIC_BASE_URL"] == f"http://127.0.0.1:{preferred}"
 
 
+def test_where_several_run_and_none_on_the_port_it_is_said_that_another_starts(cli: Any, provider: Any) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as reserved:
+        preferred = reserved.getsockname()[1]
+    upstream = f'[[upstreams]]\nname = "anthropic"\nbase_url = "{provider.url}"\ndialect = "anthropic"\n'
+    places.config_file().write_text(f"port = {preferred}\n{upstream}")
+    _, first = cli.serve("--port", "0", "--upstream-anthropic", provider.url)
+    _, second = cli.serve("--port", "0", "--upstream-anthropic", provider.url)
+    ended = cli.run("exec", "--", sys.executable, *POST)
+    assert (ended.returncode, ended.stdout) == (0, "200\n"), ended.stderr
+    (said,) = [line for line in ended.stderr.splitlines() if "another starts there" in line]
+    assert all(f"port {port}" in said for port in (preferred, first.port, second.port))
+    assert preferred in [record.port for record in live_workers(places.state_dir())]
+    again = cli.run("exec", "--", sys.executable, *POST)
+    assert (again.stdout, again.stderr) == ("200\n", "")
+
+
 def test_a_worker_is_started_where_none_runs_and_stays_for_the_next_client(cli: Any, provider: Any) -> None:
     with socket.create_server(("127.0.0.1", 0)) as reserved:
         port = reserved.getsockname()[1]

@@ -136,7 +136,7 @@ def test_a_store_that_works_is_measured_and_one_that_does_not_is_a_failure(optio
     with open_store() as store:
         path = store.path
     _, found = _report(*options)
-    assert str(path) in found["store"][0]["what"] and "holds 0 originals" in found["store"][0]["what"]
+    assert str(path) in found["store"][0]["what"] and "holds 0 originals, 0 B of 537 MB." in found["store"][0]["what"]
     for name in (f"{path}-wal", f"{path}-shm"):
         Path(name).unlink(missing_ok=True)
     path.write_bytes(b"no database" * 200)
