@@ -5,13 +5,13 @@ its description and its schemas lie; it sees nothing but the tool, so that the a
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from caveman_tui.core.json_schema import looks_like_schema
 from caveman_tui.core.json_spans import JsonDocument
-from caveman_tui.core.json_tree import DEEPEST, Path, json_pointer
+from caveman_tui.core.json_tree import DEEPEST, Path, json_pointer, pointer_step
 
 
 class FoundTool(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,6 +25,8 @@ class FoundTool(msgspec.Struct, frozen=True, kw_only=True):
     """First byte of the definition."""
     end: int
     """One past its last byte."""
+    value: Any
+    """The definition as the document was read, part of its value."""
 
 
 class Anatomy(msgspec.Struct, frozen=True):
@@ -41,7 +43,7 @@ OUTPUT_SCHEMAS = ("outputSchema", "output_schema", "response", "responseJsonSche
 
 _SCHEMAS = frozenset(INPUT_SCHEMAS + OUTPUT_SCHEMAS)
 
-_UNMISTAKABLE = ("inputSchema", "input_schema", "parametersJsonSchema", "parameters_json_schema")
+_UNMISTAKABLE = frozenset({"inputSchema", "input_schema", "parametersJsonSchema", "parameters_json_schema"})
 """Names under which nothing but a tool's schema stands."""
 
 _OWN_TYPES = frozenset({"function", "custom", "tool"})
@@ -85,14 +87,14 @@ def anatomy(tool: dict[str, Any]) -> Anatomy:
     body = tool
     if isinstance(tool.get("function"), dict):
         prefix, body = ("function",), tool["function"]
-    schemas = tuple((*prefix, key) for key, value in body.items() if key in _SCHEMAS and isinstance(value, dict))
-    kind = body.get("type", "function")
-    if not prefix and not schemas and looks_like_schema(tool) and not _has_name_of_its_own(tool):
+    if _is_bare_schema(tool):
         return Anatomy(schemas=((),))
+    kind = body.get("type", "function")
     if not isinstance(kind, str) or kind not in _OWN_TYPES:
         return Anatomy()
+    schemas = [(*prefix, key) for key, value in body.items() if key in _SCHEMAS and isinstance(value, dict)]
     description = (*prefix, "description") if isinstance(body.get("description"), str) else None
-    return Anatomy(description, schemas)
+    return Anatomy(description, tuple(schemas))
 
 
 def find_tools(document: bytes | JsonDocument) -> tuple[FoundTool, ...]:
@@ -103,17 +105,42 @@ def find_tools(document: bytes | JsonDocument) -> tuple[FoundTool, ...]:
     """
     if isinstance(document, bytes):
         document = JsonDocument(document)
-    found = []
+    found: list[FoundTool] = []
+    above: Path | None = None
+    beside: _Beside | None = None
     for name, path in _search(document.value, (), 0):
-        span = document.root
-        if path:
-            around, repeats = document.locate(path[:-1])
-            if repeats:
-                continue
+        if not path:
+            start, end = document.root
+            return (FoundTool(name=name, pointer="", start=start, end=end, value=document.value),)
+        if path[:-1] != above:
+            above = path[:-1]
+            beside = _beside(document, above)
+        if beside is not None:
             step = path[-1]
-            span = document.members_of(around).spans[step] if isinstance(step, str) else document.items_of(around)[step]
-        found.append(FoundTool(name=name, pointer=json_pointer(path), start=span.start, end=span.end))
+            start, end = beside.spans[step]
+            pointer = f"{beside.pointer}/{pointer_step(step) if isinstance(step, str) else step}"
+            found.append(FoundTool(name=name, pointer=pointer, start=start, end=end, value=beside.values[step]))
     return tuple(found)
+
+
+class _Beside(NamedTuple):
+    """What one list or object holds, by index or by key."""
+
+    pointer: str
+    values: Any
+    spans: Any
+
+
+def _beside(document: JsonDocument, path: Path) -> _Beside | None:
+    """What the list or object at `path` holds, None where a repeated key makes that the reader's choice."""
+    around, repeats = document.locate(path)
+    if repeats:
+        return None
+    values = document.value
+    for step in path:
+        values = values[step]
+    spans = document.items_of(around) if isinstance(values, list) else document.members_of(around).spans
+    return _Beside(json_pointer(path), values, spans)
 
 
 _Located = Iterator[tuple[str, Path]]
@@ -199,8 +226,8 @@ def _listed(value: Any, path: Path, depth: int = 0) -> _Located:
     for index, item in enumerate(value):
         if _is_group(item):
             yield from _grouped(item, (*path, index), depth)
-        elif isinstance(item, dict) and _name(item):
-            yield _name(item), (*path, index)
+        elif isinstance(item, dict) and (name := _name(item)):
+            yield name, (*path, index)
 
 
 def _grouped(group: dict[str, Any], path: Path, depth: int) -> _Located:
@@ -215,7 +242,7 @@ def _is_near(path: Path) -> bool:
 
 def _is_group(item: Any) -> bool:
     """Whether an entry of a tools list holds tools itself: a namespace, Gemini's declarations, a server with its tools."""
-    if not isinstance(item, dict) or _is_definition(item) or _is_message(item):
+    if not isinstance(item, dict) or item.keys().isdisjoint(_LISTS) or _is_definition(item) or _is_message(item):
         return False
     return any(isinstance(item.get(key), list) for key in _LISTS)
 
@@ -223,7 +250,7 @@ def _is_group(item: Any) -> bool:
 def _is_definition(item: dict[str, Any]) -> bool:
     """Whether schemas say that this is a tool."""
     body = item["function"] if isinstance(item.get("function"), dict) else item
-    return any(isinstance(body.get(key), dict) for key in _UNMISTAKABLE) or (
+    return any(isinstance(body[key], dict) for key in _UNMISTAKABLE & body.keys()) or (
         isinstance(body.get("parameters"), dict) and looks_like_schema(body["parameters"])
     )
 
@@ -261,14 +288,18 @@ def _is_told_by_its_items(value: Any) -> bool:
     return any(isinstance(item, dict) and (_is_definition(item) or _is_group(item)) for item in items)
 
 
-def _has_name_of_its_own(tool: dict[str, Any]) -> bool:
-    return isinstance(tool.get("name"), str) and not isinstance(tool.get("properties"), dict)
+def _is_bare_schema(tool: dict[str, Any]) -> bool:
+    """Whether there is nothing around the schema, neither a name of the tool's own nor a key that holds it."""
+    if isinstance(tool.get("name"), str) and not isinstance(tool.get("properties"), dict):
+        return False
+    if isinstance(tool.get("function"), dict) or any(isinstance(tool[key], dict) for key in _SCHEMAS & tool.keys()):
+        return False
+    return looks_like_schema(tool)
 
 
 def _name(item: dict[str, Any]) -> str:
     body = item["function"] if isinstance(item.get("function"), dict) else item
-    is_bare_schema = anatomy(item).schemas == ((),)
-    for key in ("title",) if is_bare_schema else ("name", "type"):
+    for key in ("title",) if _is_bare_schema(item) else ("name", "type"):
         if isinstance(body.get(key), str):
             return str(body[key])
     return ""

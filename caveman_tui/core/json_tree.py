@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+import msgspec
+
 from caveman_tui.core.json_spans import JsonRefused
 
 DEEPEST = 200
@@ -78,7 +80,10 @@ def array_index(step: str) -> int | None:
 
 
 def json_text(tree: Any, depth: int = 0) -> str:
-    """Return `tree` as minified JSON, numbers as they were spelled, strings in one spelling. Of a Repeated every pair."""
+    """Return `tree` as minified JSON, numbers as they were spelled, strings in one spelling. Of a Repeated every pair.
+
+    A tree of msgspec's is taken too, with numbers as msgspec spells them.
+    """
     if isinstance(tree, str):
         return _quote(tree)
     if isinstance(tree, Number):
@@ -87,6 +92,8 @@ def json_text(tree: Any, depth: int = 0) -> str:
         return "null"
     if isinstance(tree, bool):
         return "true" if tree else "false"
+    if isinstance(tree, int | float):
+        return msgspec.json.encode(tree).decode()
     if depth > DEEPEST:
         raise JsonRefused("too-deep")
     if isinstance(tree, dict):

@@ -1,7 +1,7 @@
 """Local `$ref`s of one tool: what they point at, and which members a removal must therefore leave in place."""
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Container
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urljoin
 
@@ -49,7 +49,7 @@ class References:
     specification. Raises JsonRefused where a schema nests deeper than 200 levels.
     """
 
-    def __init__(self, schemas: list[dict[str, Any]], removable: Callable[[dict[str, Any], str], bool]) -> None:
+    def __init__(self, schemas: list[dict[str, Any]], removable: Container[Member]) -> None:
         self.found: list[Reference] = []
         self.kept: set[Member] = set()
         """The removable members that a reference needs."""
@@ -62,7 +62,7 @@ class References:
         self._waiting: defaultdict[_Name, list[Reference]] = defaultdict(list)
         """References to a place that nothing has named so far."""
         for schema in schemas:
-            self._walk(_Place(schema, schema, "", 0))
+            self._walk(schema, schema, "", 0)
         while self._open:
             self._follow_up(self._open.pop())
 
@@ -102,16 +102,15 @@ class References:
             place = self._passed_over.pop(member, None)
             if place is not None:
                 self.kept.add(member)
-                self._walk(place)
+                self._walk(*place)
 
-    def _walk(self, place: _Place) -> None:
-        node, root, base, depth = place
+    def _walk(self, node: Any, root: dict[str, Any], base: str, depth: int) -> None:
         if depth > DEEPEST:
             raise JsonRefused("too-deep")
         if isinstance(node, list):
             for item in node:
                 if isinstance(item, _CONTAINERS):
-                    self._walk(_Place(item, root, base, depth + 1))
+                    self._walk(item, root, base, depth + 1)
             return
         if not isinstance(node, dict):
             return
@@ -127,7 +126,7 @@ class References:
                 anchor = (id(root), value.removeprefix("#"))
                 self._anchors.add(anchor)
                 self._is_known(anchor)
-            elif self._removable(node, key):
+            elif (id(node), key) in self._removable:
                 self._passed_over[id(node), key] = _Place(value, root, base, depth + 1)
             elif isinstance(value, str):
                 if key in REFERENCES:
@@ -135,7 +134,7 @@ class References:
                     self.found.append(found)
                     self._open.append(found)
             elif isinstance(value, _CONTAINERS):
-                self._walk(_Place(value, root, base, depth + 1))
+                self._walk(value, root, base, depth + 1)
 
     def _is_known(self, name: _Name) -> None:
         self._open += self._waiting.pop(name, ())

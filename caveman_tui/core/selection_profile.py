@@ -122,7 +122,7 @@ class _ToolFacts:
 
     def _references_that_count(self) -> References:
         """References outside of what is left out. What one of them needs is left in, and its own references count."""
-        references = References(self._schemas, lambda node, key: (id(node), key) in self._dropped)
+        references = References(self._schemas, self._dropped)
         for member in references.kept:
             del self._dropped[member]
         return references

@@ -39,7 +39,7 @@ def main() -> None:
 
 def _forget() -> None:
     remembered_catalogs._shrink_remembered.cache_clear()
-    remembered_tools._shrink_remembered.cache_clear()
+    remembered_tools._remembered.clear()
 
 
 def _best(work: Callable[[], object], before: Callable[[], None] = lambda: None) -> float:

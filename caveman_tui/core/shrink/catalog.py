@@ -3,7 +3,7 @@
 import functools
 
 from caveman_tui.core.catalog import find_tools
-from caveman_tui.core.json_spans import JsonRefused
+from caveman_tui.core.json_spans import JsonDocument, JsonRefused
 from caveman_tui.core.json_tree import parse_json
 from caveman_tui.core.policy import Level
 from caveman_tui.core.shrink.model import ShrunkCatalog, ShrunkTool
@@ -38,9 +38,10 @@ def shrink_catalog(data: bytes, *, level: Level = Level.STANDARD, exclude: tuple
 
 def _shrink(data: bytes, level: Level, exclude: tuple[str, ...]) -> ShrunkCatalog:
     try:
-        if b"NaN" in data or b"Infinity" in data:
+        document = JsonDocument(data)
+        if not document.strict:
             parse_json(data)
-        found = find_tools(data)
+        found = find_tools(document)
     except JsonRefused as refused:
         return ShrunkCatalog(before=data, after=data, level=level, note=NOTES[refused.code])
     tools = []
@@ -49,7 +50,7 @@ def _shrink(data: bytes, level: Level, exclude: tuple[str, ...]) -> ShrunkCatalo
     for tool in found:
         before = data[tool.start : tool.end]
         excluded = tool.name in exclude
-        after = before if excluded else shrink_tool(before, tool.name, level)
+        after = before if excluded else shrink_tool(before, tool.value, tool.name, level)
         tools.append(ShrunkTool(name=tool.name, pointer=tool.pointer, before=before, after=after, excluded=excluded))
         pieces += (data[position : tool.start], after)
         position = tool.end

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from caveman_tui.core.json_spelling import utf16_escapes
+
 _SPACE = " \t\n\r"
 _AFTER_MEMBER = re.compile(r"[ \t\n\r]*(,?)[ \t\n\r]*")
 _ESCAPE = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)")
@@ -67,7 +69,7 @@ def respelled(literal: str, text: str, *, ascii_only: bool) -> str:
             table[ord(char)] = escape
     body = text.translate(table)
     if ascii_only and not body.isascii():
-        body = "".join(char if char.isascii() else _utf16_escapes(char) for char in body)
+        body = "".join(char if char.isascii() else utf16_escapes(char) for char in body)
     return f'"{body}"'
 
 
@@ -97,8 +99,3 @@ def _unescaped(escape: str) -> str:
         return chr(int(escape[2:], 16))
     high, low = int(escape[2:6], 16), int(escape[8:], 16)
     return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
-
-
-def _utf16_escapes(char: str) -> str:
-    units = char.encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[at] << 8 | units[at + 1]:04x}" for at in range(0, len(units), 2))

@@ -1,37 +1,41 @@
-"""Shrinks one tool definition. Whatever it does depends on the definition's bytes, its name and the level, and on nothing else."""
+"""Shrinks one tool definition. Whatever it does depends on the definition's bytes, its name and the level, and on nothing else.
 
-import functools
-import json
-import re
+A tool that a common writer wrote is edited as a tree and written again, any other in its text. Both ways give the same bytes.
+"""
 
-from caveman_tui.core.catalog import anatomy
+from typing import Any
+
 from caveman_tui.core.json_spans import JsonRefused
-from caveman_tui.core.json_tree import json_pointer, parse_json
+from caveman_tui.core.json_spelling import spelling_of
+from caveman_tui.core.json_tree import pointer_step
 from caveman_tui.core.policy import Level
-from caveman_tui.core.shrink.description import describe, shorten
+from caveman_tui.core.shrink.description import WHOLE_BYTES, describe, shorten
 from caveman_tui.core.shrink.model import ShrunkDescription, ShrunkTool
-from caveman_tui.core.shrink.schema import WATCHED, RepeatedKey, Sighting, Survey
-from caveman_tui.core.shrink.splicing import Splice, member_removals, respelled, spliced
-
-_KEY = re.compile(rf'"({"|".join(map(re.escape, sorted(WATCHED)))})"[ \t\n\r]*:[ \t\n\r]*')
-"""A watched member, unless a backslash stands before it: inside a string one does, and only a key is followed by a colon."""
-
-_ESCAPED_NON_ASCII = re.compile(r"\\u(?!00[0-7])[0-9a-fA-F]{4}")
-
-_scanner = json.JSONDecoder(parse_int=len, parse_float=len)
+from caveman_tui.core.shrink.schema import Described, Survey
+from caveman_tui.core.shrink.tool_text import RepeatedKey, ToolText
 
 _REMEMBERED_TOOLS = 2048
 _LARGEST_REMEMBERED = 1 << 14
 """Bytes of the largest tool that is remembered; with the number of tools this bounds the memory."""
 
+_remembered: dict[tuple[bytes, str, Level], bytes] = {}
 
-def shrink_tool(tool: bytes, name: str, level: Level) -> bytes:
+
+def shrink_tool(tool: bytes, tree: Any, name: str, level: Level) -> bytes:
     """Return the definition `tool` without what `level` drops; the same bytes where nothing is gained or it had better be left alone.
 
-    Left alone are a tool with a repeated key anywhere in it, one nested too deep, and one that spells a keyword with escapes. The
-    answer is remembered, so that all callers get the same one at the cost of one.
+    Left alone are a tool with a repeated key anywhere in it, one nested too deep, and one that spells a keyword with escapes. `tree` is
+    what a parser made of `tool`, and may be changed here. The answer is remembered, so that all callers get it at the cost of one.
     """
-    return (_shrink_remembered if len(tool) <= _LARGEST_REMEMBERED else _shrink)(tool, name, level)
+    key = (tool, name, level)
+    after = _remembered.get(key)
+    if after is None:
+        after = _shrink(tool, tree, name, level)
+        if len(tool) <= _LARGEST_REMEMBERED:
+            if len(_remembered) >= _REMEMBERED_TOOLS:
+                _remembered.clear()
+            _remembered[key] = after
+    return after
 
 
 def explain_tool(tool: ShrunkTool, level: Level) -> tuple[ShrunkDescription, ...]:
@@ -42,63 +46,87 @@ def explain_tool(tool: ShrunkTool, level: Level) -> tuple[ShrunkDescription, ...
     if tool.excluded:
         return ()
     try:
-        survey = _survey(tool.before, tool.name)
+        text = ToolText(tool.before)
     except (JsonRefused, RepeatedKey):
         return ()
+    survey = Survey(text.tree, tool.name)
+    described = {(id(holder), "description"): (holder, parameter) for holder, parameter in survey.described}
+    pointers = _pointers(text.tree)
     explained = []
-    for sighting in survey.sightings:
-        found = sighting.description
-        if found is not None:
-            after, units = describe(found.text, survey.context(found.parameter), level)
-            explained.append(ShrunkDescription(pointer=json_pointer(found.path), before=found.text, after=after, units=units))
+    for member in text.members:
+        if member in described:
+            holder, parameter = described[member]
+            before = holder["description"]
+            after, units = describe(before, survey.context(parameter), level)
+            pointer = f"{pointers[id(holder)]}/description"
+            explained.append(ShrunkDescription(pointer=pointer, before=before, after=after, units=units))
     return tuple(explained)
 
 
-def _survey(tool: bytes, name: str) -> Survey:
-    tree = parse_json(tool)
-    if not isinstance(tree, dict):
-        raise JsonRefused("not-json")
-    return Survey(tree, anatomy(tree), name)
+def _shrink(tool: bytes, tree: dict[str, Any], name: str, level: Level) -> bytes:
+    survey = Survey(tree, name)
+    unsettled = _unsettled(survey)
+    if not survey.removable and not unsettled:
+        return tool
+    spelling = spelling_of(tool, tree)
+    if spelling is None:
+        return _shrink_text(tool, name, level)
+    survey.keep_referenced(tool)
+    shorter = [
+        (holder, text)
+        for holder, text in _shortened(unsettled, survey, level)
+        if len(spelling.write(text)) < len(spelling.write(holder["description"]))
+    ]
+    if not survey.removable and not shorter:
+        return tool
+    for holder, key in survey.removable:
+        del holder[key]
+    for holder, text in shorter:
+        holder["description"] = text
+    return spelling.write(tree)
 
 
-def _shrink(tool: bytes, name: str, level: Level) -> bytes:
+def _shrink_text(tool: bytes, name: str, level: Level) -> bytes:
     try:
-        survey = _survey(tool, name)
+        text = ToolText(tool)
     except (JsonRefused, RepeatedKey):
         return tool
-    text = tool.decode()
-    places = [place for place in _KEY.finditer(text) if text[place.start() - 1] != "\\"]
-    if [place[1] for place in places] != [sighting.key for sighting in survey.sightings]:
-        return tool
-    removed: list[tuple[int, int]] = []
-    rewritten: list[Splice] = []
-    for place, sighting in zip(places, survey.sightings, strict=True):
-        if removed and place.start() < removed[-1][1]:
-            continue
-        if sighting.removable:
-            removed.append((place.start(), _value_end(text, place.end())))
-        elif sighting.description is not None:
-            rewritten += _rewritten(text, place.end(), sighting, survey, level)
-    if not removed and not rewritten:
-        return tool
-    return spliced(text, sorted(member_removals(text, removed) + rewritten)).encode()
+    survey = Survey(text.tree, name)
+    survey.keep_referenced(tool)
+    removed = {(id(holder), key) for holder, key in survey.removable}
+    return text.edited(removed, {id(holder): after for holder, after in _shortened(_unsettled(survey), survey, level)})
 
 
-_shrink_remembered = functools.lru_cache(maxsize=_REMEMBERED_TOOLS)(_shrink)
+def _shortened(described: list[Described], survey: Survey, level: Level) -> list[tuple[dict[str, Any], str]]:
+    """Return those of the objects whose description `level` changes, with what it makes of it."""
+    shortened = []
+    for holder, parameter in described:
+        text = holder["description"]
+        after = shorten(text, survey.context(parameter), level)
+        if after != text:
+            shortened.append((holder, after))
+    return shortened
 
 
-def _rewritten(text: str, start: int, sighting: Sighting, survey: Survey, level: Level) -> list[Splice]:
-    found = sighting.description
-    assert found is not None
-    after = shorten(found.text, survey.context(found.parameter), level)
-    if after == found.text:
-        return []
-    end = _value_end(text, start)
-    ascii_only = text.isascii() and _ESCAPED_NON_ASCII.search(text) is not None
-    literal = respelled(text[start + 1 : end - 1], after, ascii_only=ascii_only)
-    return [Splice(start, end, literal)] if len(literal.encode()) < len(text[start:end].encode()) else []
+def _unsettled(survey: Survey) -> list[Described]:
+    return [(holder, parameter) for holder, parameter in survey.described if not _is_settled(holder["description"])]
 
 
-def _value_end(text: str, start: int) -> int:
-    end = _scanner.raw_decode(text, start)[1]
-    return end
+def _is_settled(text: str) -> bool:
+    """Whether a description is seen at once to stay as it is: short, and without white space that may be layout."""
+    return (
+        len(text) <= WHOLE_BYTES
+        and text.isprintable()
+        and "  " not in text
+        and text.strip() == text
+        and (text.isascii() or len(text.encode()) <= WHOLE_BYTES)
+    )
+
+
+def _pointers(node: Any, pointer: str = "") -> dict[int, str]:
+    """The JSON pointers of all objects and arrays from `node` on, by their `id`."""
+    pointers = {id(node): pointer}
+    for key, value in node.items() if isinstance(node, dict) else enumerate(node):
+        if isinstance(value, dict | list):
+            pointers |= _pointers(value, f"{pointer}/{pointer_step(str(key))}")
+    return pointers
