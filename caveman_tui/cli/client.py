@@ -49,8 +49,8 @@ def exec_command(command: tuple[str, ...], options: WorkerOptions) -> None:
     """Run a client through the worker: caveman-tui exec -- claude.
 
     Sets base URLs for this one process only and writes no settings file. The worker is that on the port, else the only one that
-    runs; where there is none, or there are several, or an option asks for something else, one is started. The client's exit code and signals become those
-    of this command.
+    runs; where there is none, or there are several, or an option asks for something else, one is started. The client's exit code and
+    signals become those of this command.
     """
     if shutil.which(command[0]) is None:
         note(f"caveman-tui exec: there is no command '{command[0]}'.")

@@ -125,10 +125,6 @@ os.kill(os.getpid(), 9)
 
 def run_script(home: Path) -> list[str]:
     """The script's lines. Run by root it becomes another user after its imports, since root may write anywhere."""
-    if AS_ROOT:
-        for above in [each for each in home.parents if each.is_relative_to(tempfile.gettempdir())]:
-            if above != Path(tempfile.gettempdir()):
-                above.chmod(above.stat().st_mode | 0o011)
     done = subprocess.run([sys.executable, "-c", SCRIPT, str(home / "ccr.db"), str(NOBODY)], capture_output=True, text=True)
     assert not done.stderr
     return done.stdout.splitlines()
@@ -144,11 +140,15 @@ class TestReadOnly:
     CAN_READ: ClassVar = ["False b'kept' 1 True", "True", "store-read-only"]
 
     @pytest.fixture
-    def home(self, path: Path) -> Iterator[Path]:
-        with open_store(path) as store:
-            store.put(b"kept", content_type="t", compressor="c", tokens_before=0, tokens_after=0)
-        yield path.parent
-        path.parent.chmod(0o700)
+    def home(self) -> Iterator[Path]:
+        # Not below pytest's own directory: each pytest that starts on this machine closes that to other users.
+        with tempfile.TemporaryDirectory() as above:
+            Path(above).chmod(0o711)
+            home = Path(above) / "home"
+            with open_store(home / "ccr.db") as store:
+                store.put(b"kept", content_type="t", compressor="c", tokens_before=0, tokens_after=0)
+            yield home
+            home.chmod(0o700)
 
     def test_a_read_only_home(self, home: Path) -> None:
         give_away(home)

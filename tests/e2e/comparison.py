@@ -17,7 +17,7 @@ from caveman_tui.protocol.events import Settings
 from caveman_tui.protocol.exchanges import Exchange
 from caveman_tui.proxy.worker import Worker
 from caveman_tui.traffic.control import WorkerClient
-from tests.e2e.agents import Agent
+from tests.e2e.agents import LIMIT_SECONDS, Agent
 
 AgentFor = Callable[[Path, str], Agent]
 """An agent for a home and a base URL."""
@@ -44,7 +44,9 @@ async def worker_before(provider: Provider, settings: Settings, folder: Path) ->
     upstreams = tuple(Upstream(name=name, base_url=provider.url, dialect=name) for name in ("anthropic", "openai"))
     socket = folder / "w.sock"
     worker = Worker(
-        WorkerConfig(port=0, upstreams=upstreams, settings=settings, socket_path=str(socket), store_path=str(folder / "ccr.db"))
+        WorkerConfig(port=0, upstreams=upstreams, settings=settings, socket_path=str(socket), store_path=str(folder / "ccr.db")),
+        # However slow this machine's disk is, it decides nothing.
+        put_seconds=LIMIT_SECONDS,
     )
     await worker.start()
     try:

@@ -51,7 +51,7 @@ async def main() -> None:
     provider = await asyncio.start_server(answer, "127.0.0.1", 0)
     url = f"http://127.0.0.1:{provider.sockets[0].getsockname()[1]}"
     upstreams = tuple(Upstream(name=name, base_url=url, dialect=name) for name in ("anthropic", "openai"))
-    worker = Worker(WorkerConfig(port=0, upstreams=upstreams, settings=Settings(shrink=ShrinkMode.APPLY)))
+    worker = Worker(WorkerConfig(port=0, upstreams=upstreams, settings=Settings(shrink=ShrinkMode.APPLY)), put_seconds=60.0)
     await worker.start()
     assert worker.loaded is not None
     await worker.loaded
