@@ -9,7 +9,8 @@ from caveman_tui.core.policy import Policy
 
 _LEAST_BYTES = 16 * 1024
 """Reading less than this again costs less than remembering it."""
-_MOST_BYTES = 8 * 1024 * 1024
+MOST_BYTES = 4 * 1024 * 1024
+"""Of longer bodies nothing that was read is kept, not even while they are under way: parsed values take more than the body itself."""
 _BUDGET_BYTES = 32 * 1024 * 1024
 """Bytes of all bodies together; what was parsed of them takes about twice as much beside them."""
 _OPENING_BYTES = 1024
@@ -47,7 +48,7 @@ class LastRequests:
     def remember(self, key: Key, request: LastRequest) -> None:
         """Keep a request in the place of the one before it."""
         size = len(request.document.body)
-        if not _LEAST_BYTES <= size <= min(_MOST_BYTES, self._budget):
+        if not _LEAST_BYTES <= size <= min(MOST_BYTES, self._budget):
             return
         if (before := self._requests.pop(key, None)) is not None:
             self._bytes -= len(before.document.body)

@@ -250,17 +250,16 @@ class Told:
 def _digests(prepared: Prepared) -> Digested | None:
     """Of what went out; None where that is no request."""
     examined, rewrite = prepared.examined, prepared.rewrite
-    if examined.body is None or examined.document is None:
+    if examined.body is None:
         return None
-    value = rewrite.value if rewrite else examined.document.value
     try:
-        if value is None:
-            # Edits were undone.
-            value = parse_value(rewrite.body if rewrite else examined.body)
+        # It is not at hand after edits were undone, and of very long bodies.
+        value = rewrite.value if rewrite and rewrite.value is not None else parse_value(rewrite.body if rewrite else examined.body)
         if not isinstance(value, dict):
             return None
         known = examined.earlier.chain[: examined.shared.items] if examined.earlier and not _lie_in_messages(prepared) else ()
-        open_for_growth(examined.document)
+        if examined.document is not None:
+            open_for_growth(examined.document)
         shrunk = next((edit.after for edit in prepared.edits if edit.pointer == "/tools"), None)
         return digest_request(value, known, shrunk)
     except (JsonRefused, RecursionError):

@@ -16,7 +16,7 @@ from caveman_tui.core.policy import ClientKind, Dialect, Policy, ShrinkMode
 from caveman_tui.core.rewrite import MARKER_EDITS, TOOLS_EDITS, Rewrite, ToolsChange, tools_paths, value_at, without
 from caveman_tui.proxy import codings
 from caveman_tui.proxy.identity import Identity, identify
-from caveman_tui.proxy.last_requests import Key, LastRequest, LastRequests, key_of
+from caveman_tui.proxy.last_requests import MOST_BYTES, Key, LastRequest, LastRequests, key_of
 from caveman_tui.proxy.originals import Trouble
 from caveman_tui.proxy.recording import Recording
 
@@ -48,7 +48,7 @@ class Examined:
     """Decoded; None where it can't be, and is therefore not looked at."""
     identity: Identity
     document: JsonDocument | None = None
-    """The body as read; None where it is nothing that may be edited."""
+    """The body as read; None where it is nothing that may be edited, or where keeping what was read would take too much memory."""
     model: str = ""
     has_tools: bool = False
     key: Key = ()
@@ -139,21 +139,10 @@ class Transformer:
             key = key_of(headers, body)
             earlier = self._last_requests.find(key)
             shared = shared_start(body, earlier.document) if earlier else NOTHING
-            document = await self._run(len(body) - shared.size, lambda: _parsed(body, earlier, shared))
-            value = document.value if document else None
-            model = value.get("model") if isinstance(value, dict) else None
-            return Examined(
-                encoded=encoded,
-                content_encoding=coding,
-                body=body,
-                identity=identify(headers, value),
-                document=document,
-                model=model[:_LONGEST_MODEL] if isinstance(model, str) else "",
-                has_tools=bool(tools_paths(value, dialect)),
-                key=key,
-                earlier=earlier if shared.items else None,
-                shared=shared,
-            )
+            came = Examined(encoded=encoded, content_encoding=coding, body=body, identity=Identity(), key=key)
+            if shared.items:
+                came = replace(came, earlier=earlier, shared=shared)
+            return await self._run(came.new_bytes, lambda: _looked_into(came, body, headers, dialect))
         except Exception as error:
             recording.warn("not-examined", f"the request could not be read ({_name(error)})", "it went out as it came", REPORT)
             return Examined(encoded=encoded, content_encoding=coding, body=None, identity=Identity())
@@ -171,6 +160,8 @@ class Transformer:
             at_once = now.shrink is ShrinkMode.OFF or not examined.has_tools or _same_tools(examined, dialect, now)
             request = examined.document or body
             rewrite = await self._run(examined.new_bytes, lambda: self._rewriter(request, dialect, client, now), at_once=at_once)
+            if examined.document is None:
+                rewrite = msgspec.structs.replace(rewrite, value=None)
             if rewrite.warning:
                 recording.warn("rewrite-discarded", rewrite.warning, "the request went out as it came", REPORT)
             prepared = Prepared(examined, rewrite, now, to_measure=to_measure)
@@ -219,12 +210,21 @@ class Transformer:
 REPORT = "Report it; --shrink off and --ttl off avoid it."
 
 
-def _parsed(body: bytes, earlier: LastRequest | None, shared: Shared) -> JsonDocument | None:
+def _looked_into(came: Examined, body: bytes, headers: Mapping[str, str], dialect: Dialect) -> Examined:
     try:
-        return grown(body, earlier.document, shared) if earlier else JsonDocument(body)
+        document = grown(body, came.earlier.document, came.shared) if came.earlier else JsonDocument(body)
     except JsonRefused:
         # The rewriter meets the same, and says why.
-        return None
+        return replace(came, identity=identify(headers, None))
+    value = document.value
+    model = value.get("model") if isinstance(value, dict) else None
+    return replace(
+        came,
+        document=document if len(body) <= MOST_BYTES else None,
+        identity=identify(headers, value),
+        model=model[:_LONGEST_MODEL] if isinstance(model, str) else "",
+        has_tools=bool(tools_paths(value, dialect)),
+    )
 
 
 def _same_tools(examined: Examined, dialect: Dialect, policy: Policy) -> bool:

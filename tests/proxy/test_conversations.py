@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from caveman_tui.core.json_spans import JsonDocument
 from caveman_tui.core.policy import Dialect, Level, LoopTtlMode, ShrinkMode
 from caveman_tui.protocol.control import PinChange
 from caveman_tui.protocol.events import Settings
 from caveman_tui.proxy.conversations import PIN_SECONDS, Conversations
-from caveman_tui.core.json_spans import JsonDocument
 from caveman_tui.proxy.identity import Identity, identify
 from caveman_tui.proxy.pins import PinFile
 

@@ -122,9 +122,16 @@ def test_the_last_requests_stay_within_their_budget_the_latest_longest() -> None
     assert memory.find(("1",)) is not None
 
 
+async def test_nothing_that_was_read_of_a_very_long_body_is_kept(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("caveman_tui.proxy.transform.MOST_BYTES", 50_000)
+    monkeypatch.setattr("caveman_tui.proxy.last_requests.MOST_BYTES", 50_000)
+    await check(bench, [step(number) for number in (5, 6, 7)])
+    assert not bench.worker.log.bodies._entries[bench.exchange.id].request[1:]  # type: ignore[index]
+
+
 def test_short_and_very_long_requests_are_not_remembered() -> None:
     memory = LastRequests()
-    for body in (step(0), json.dumps({"messages": [{"content": "x" * (9 << 20)}]}).encode()):
+    for body in (step(0), json.dumps({"messages": [{"content": "x" * (5 << 20)}]}).encode()):
         memory.remember(("k",), remembered(body))
         assert memory.find(("k",)) is None
 
