@@ -10,7 +10,7 @@ from tests.conformance.suite import GROUPS, run_one
 
 
 async def main() -> None:
-    groups = [(title, [await run_one(case) for case in cases]) for title, cases in GROUPS]
+    groups = [(title, [table.row(await run_one(case)) for case in cases]) for title, cases in GROUPS]
     table.PATH.write_text(table.document(groups), encoding="utf-8")
 
 

@@ -33,11 +33,15 @@ _NO_RESPONSE = {
 }
 
 
-def document(groups: Iterable[tuple[str, Iterable[Result]]]) -> str:
-    """The document for these groups of results, each under its title."""
+def row(result: Result) -> str:
+    """The line for a case; it begins with the case's name."""
+    return f"| {result.case.name} | {_seen(result.direct)} | {_through(result)} | {result.verdict} |"
+
+
+def document(groups: Iterable[tuple[str, Iterable[str]]]) -> str:
+    """The document for these groups of rows, each under its title."""
     parts = [_INTRODUCTION]
-    for title, results in groups:
-        rows = [f"| {result.case.name} | {_seen(result.direct)} | {_through(result)} | {result.verdict} |" for result in results]
+    for title, rows in groups:
         parts.append("\n".join([f"## {title}", "", "| it | direct | through the worker | |", "|---|---|---|---|", *rows, ""]))
     named = [f"* **{name}**: {difference.text}" for name, difference in DIFFERENCES.items()]
     chunks = "* **chunks**: Boundaries of chunks may change. HTTP gives them no meaning, so no case compares them."
