@@ -1,7 +1,6 @@
 """`diff`: two catalogs, or a catalog and its shrunk form, tool by tool."""
 
 import sys
-from collections import Counter
 
 import click
 import msgspec
@@ -12,11 +11,21 @@ from caveman_tui.cli._input import output_errors, read_input, write_json
 from caveman_tui.core.catalog_diff import CatalogDiff, ToolDiff, diff_catalogs
 from caveman_tui.core.json_spans import JsonRefused
 from caveman_tui.core.policy import Level
-from caveman_tui.core.schema_diff import SchemaChange
 from caveman_tui.core.shrink import shrink_catalog
-from caveman_tui.traffic.safe_text import one_line
+from caveman_tui.traffic.diff_lines import changed_tools, summary_line, tool_lines
+from caveman_tui.traffic.lines import Line, Role
 
-_SIGNS = {"added": ("+", "blue"), "removed": ("-", "dark_orange"), "changed": ("~", ""), "same": ("=", "dim")}
+_STYLES = {
+    Role.STRONG: "bold",
+    Role.MUTED: "dim",
+    Role.ACCENT: "cyan",
+    Role.GOOD: "green",
+    Role.BAD: "bold dark_orange",
+    Role.ADDED: "blue",
+    Role.REMOVED: "dark_orange",
+}
+_UNWRAPPED = 100_000
+"""Columns; terminals wrap for themselves, and programs that read lines want them whole."""
 
 
 class DiffReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,47 +91,11 @@ def _report(diff: CatalogDiff) -> DiffReport:
 
 def _print(diff: CatalogDiff) -> None:
     console = Console(highlight=False, soft_wrap=True)
-    for tool in sorted((t for t in diff.tools if t.state != "same"), key=lambda t: (not t.breaking, t.state)):
-        for line in _tool_lines(tool):
-            console.print(line)
-    breaking = sum(tool.breaking for tool in diff.tools)
-    counts = ", ".join(f"{diff.count(state)} {state}" for state in ("added", "removed", "changed", "same"))
-    verdict = f"{breaking} tool{'s' * (breaking != 1)} with breaking changes" if breaking else "nothing breaks a caller"
-    console.print(Text(f"{len(diff.tools)} tools: {counts}; {verdict}", style="bold"))
+    for tool in changed_tools(diff):
+        for line in tool_lines(tool, _UNWRAPPED):
+            console.print(_text(line))
+    console.print(_text(summary_line(diff)))
 
 
-def _tool_lines(tool: ToolDiff) -> list[Text]:
-    sign, style = _SIGNS[tool.state]
-    head = Text.assemble((f"{sign} ", style), (one_line(tool.name), "bold"))
-    if tool.state != "changed":
-        head.append(f"  {tool.state}", style)
-    if tool.breaking:
-        head.append("  ! breaks callers", "bold dark_orange")
-    lines = [head]
-    annotations = Counter(
-        change.before.partition(":")[0] for change in tool.changes if change.kind == "annotation-changed" and not change.after
-    )
-    shown = [change for change in tool.changes if change.kind != "annotation-changed" or change.after]
-    lines += [_change_line(change) for change in sorted(shown, key=lambda c: not c.breaking)]
-    lines += [_change_line(change) for change in tool.fields]
-    if annotations:
-        parts = ", ".join(f"{one_line(name)} x{count}" for name, count in annotations.most_common())
-        lines.append(Text(f"    - annotations dropped: {parts}", "dim"))
-    for sentence in tool.sentences:
-        lines.append(Text(f"    description{' of ' + one_line(sentence.where) if sentence.where else ''}"))
-        lines += [Text(f"      - {one_line(text)}", "dark_orange") for text in sentence.removed]
-        lines += [Text(f"      + {one_line(text)}", "blue") for text in sentence.added]
-    return lines
-
-
-def _change_line(change: SchemaChange) -> Text:
-    line = Text("    ")
-    line.append("! " if change.breaking else "~ ", "bold dark_orange" if change.breaking else "")
-    line.append(one_line(change.where) or "(schema)", "bold" if change.breaking else "")
-    line.append(f"  {change.kind.replace('-', ' ')}")
-    if change.before or change.after:
-        line.append("  ")
-        line.append(one_line(change.before, 120) or "nothing", "dark_orange")
-        line.append(" -> ")
-        line.append(one_line(change.after, 120) or "nothing", "blue")
-    return line
+def _text(line: Line) -> Text:
+    return Text.assemble(*((span.text, _STYLES.get(span.role, "")) for span in line))

@@ -1,7 +1,7 @@
 """Command `export`: exchanges of the running worker as curl commands, HAR, JSON lines or a report."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +16,8 @@ from caveman_tui.protocol.discovery import WorkerRecord
 from caveman_tui.protocol.exchanges import Exchange
 from caveman_tui.traffic import format as numbers
 from caveman_tui.traffic.exports import Export, FormatName
+from caveman_tui.traffic.exports.saving import NothingExported, save, save_as
 from caveman_tui.traffic.filter import Filter, FilterError, parse
-from caveman_tui.traffic.private_file import free_paths, new_private
 from caveman_tui.traffic.source import SourceError
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def export_command(
     try:
         chosen = ask(where, lambda client: _choose(client, exchanges, wanted, conversation))
         if output == "-":
-            _write(where, export, chosen, lambda piece: write_harmless(piece, "The export"))
+            _write(where, export, chosen)
         else:
             path = _write_file(where, export, chosen, output)
             write_bytes(f"{path}\n".encode())
@@ -135,10 +135,10 @@ async def _searched(client: "WorkerClient", wanted: Filter) -> Filter:
     return wanted.with_found(found)
 
 
-def _write(where: Path | WorkerRecord, export: Export, chosen: Sequence[Exchange], write: Callable[[bytes], object]) -> None:
+def _write(where: Path | WorkerRecord, export: Export, chosen: Sequence[Exchange]) -> None:
     async def pieces(client: "WorkerClient") -> None:
         async for piece in export.pieces(client, chosen):
-            write(piece)
+            write_harmless(piece, "The export")
 
     ask(where, pieces)
     if not export.entries:
@@ -146,20 +146,16 @@ def _write(where: Path | WorkerRecord, export: Export, chosen: Sequence[Exchange
 
 
 def _write_file(where: Path | WorkerRecord, export: Export, chosen: Sequence[Exchange], output: str | None) -> Path:
+    async def write(client: "WorkerClient") -> Path:
+        if output:
+            return await save_as(export, client, chosen, [Path(output)])
+        return await save(export, client, chosen, exports_dir(), at=time.time())
+
     try:
-        paths = [Path(output)] if output else free_paths(exports_dir(), _file_name(export, chosen))
-        for path in paths:
-            try:
-                with new_private(path) as file:
-                    _write(where, export, chosen, file.write)
-                return path
-            except FileExistsError:
-                continue
+        return ask(where, write)
+    except NothingExported as nothing:
+        raise WorkerProblem(f"Nothing was exported. {nothing}") from nothing
+    except FileExistsError as error:
+        raise click.ClickException(f"{error}") from error
     except OSError as error:
         raise click.ClickException(f"{output or 'The data folder'} cannot be written: {error.strerror or error}.") from error
-    raise click.ClickException(f"{output or 'The name'} exists and was not touched. Name a file that does not.")
-
-
-def _file_name(export: Export, chosen: Sequence[Exchange]) -> str:
-    stem = chosen[0].id if len(chosen) == 1 else f"traffic-{time.strftime('%Y%m%d-%H%M%S')}"
-    return stem + export.suffix

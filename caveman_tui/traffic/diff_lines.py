@@ -14,13 +14,20 @@ _VALUE_AT_MOST = 120
 
 def diff_lines(diff: CatalogDiff, width: int) -> list[Line]:
     """A count of all tools, then each one that is not the same."""
+    return [summary_line(diff), *(line for tool in changed_tools(diff) for line in (BLANK, *tool_lines(tool, width)))]
+
+
+def changed_tools(diff: CatalogDiff) -> list[ToolDiff]:
+    """The tools that are not the same, those that may break a caller first."""
+    return sorted((tool for tool in diff.tools if tool.state != "same"), key=lambda tool: (not tool.breaking, tool.state))
+
+
+def summary_line(diff: CatalogDiff) -> Line:
+    """How many tools there are, by state, and whether anything breaks a caller."""
     counts = ", ".join(f"{diff.count(state):,} {state}" for state in ("added", "removed", "changed", "same"))
     breaking = sum(tool.breaking for tool in diff.tools)
     verdict = f"! {breaking:,} may break a caller" if breaking else "nothing breaks a caller"
-    lines: list[Line] = [(Span(f"{format.plural(len(diff.tools), 'tool')}: {counts}  ", Role.STRONG), Span(verdict, _verdict(breaking)))]
-    for tool in sorted((tool for tool in diff.tools if tool.state != "same"), key=lambda tool: (not tool.breaking, tool.state)):
-        lines += [BLANK, *tool_lines(tool, width)]
-    return lines
+    return Span(f"{format.plural(len(diff.tools), 'tool')}: {counts}  ", Role.STRONG), Span(verdict, Role.BAD if breaking else Role.GOOD)
 
 
 def tool_lines(tool: ToolDiff, width: int) -> list[Line]:
@@ -63,7 +70,3 @@ def _change(change: SchemaChange, width: int) -> list[Line]:
 def _paragraph(mark: str, text: str, role: Role, width: int) -> list[Line]:
     first, *rest = wrap(text, max(10, width - len(mark)))
     return [(Span(mark, role), Span(first, role)), *((Span(" " * len(mark)), Span(part, role)) for part in rest)]
-
-
-def _verdict(breaking: int) -> Role:
-    return Role.BAD if breaking else Role.GOOD

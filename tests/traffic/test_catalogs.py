@@ -13,6 +13,7 @@ from caveman_tui.protocol.events import Settings, ToolsSummary
 from caveman_tui.protocol.exchanges import Exchange
 from caveman_tui.traffic import catalog_compare, catalogs_seen
 from caveman_tui.traffic.catalogs_seen import CatalogBook, document, pinned_to
+from caveman_tui.traffic.fit import columns_of
 from caveman_tui.traffic.lines import plain
 from caveman_tui.traffic.log import Changes
 from caveman_tui.traffic.switching import switch_text
@@ -126,8 +127,8 @@ def test_rows_fit(width: int, name: str, tokens: int | None) -> None:
     book = CatalogBook()
     book.load([exchange(1, summary(tokens_before=tokens, tokens_after=tokens), conversation=name)])
     (seen,) = book.catalogs
-    assert len(plain(catalogs_seen.row_line(seen, width, None, marked=True))) <= max(width, 48)
+    assert columns_of(plain(catalogs_seen.row_line(seen, width, None, marked=True))) <= max(width, 48)
     diff = diff_catalogs(_document(), _document(_tool(name or "x")))
     for found in diff.tools:
-        assert len(plain(catalog_compare.row_line(diff.tools, 0, width))) <= width
+        assert columns_of(plain(catalog_compare.row_line(diff.tools, 0, width))) <= width
         catalog_compare.tool_text(found, width)

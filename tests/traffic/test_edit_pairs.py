@@ -14,7 +14,7 @@ def test_each_edit_is_a_pair_with_its_reason() -> None:
     assert lines[0].startswith("~ 3 edits   ")
     assert " 1 /messages/2/content/1/cache_control  prompt-anchored" in lines
     assert "   - nothing" in lines and '   + {"type":"ephemeral","ttl":"1h"}' in lines
-    assert "   - 1h" in lines and "   + 5m" in lines
+    assert '   - "1h"' in lines and '   + "5m"' in lines
     assert " 3 /tools  tools-shrunk" in lines and any(HANDLE in line for line in lines)
 
 

@@ -1,6 +1,7 @@
 """What all export formats have in common, and redaction."""
 
 import json
+import threading
 from typing import Any
 
 import msgspec
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from caveman_tui.protocol.control import REDACTED
 from caveman_tui.protocol.exchanges import Exchange
-from caveman_tui.traffic.exports import FormatName
+from caveman_tui.traffic.exports import FormatName, material
 from caveman_tui.traffic.exports.json_lines import ExportedExchange
 from caveman_tui.traffic.exports.redaction import without_secrets
 from tests.traffic.exported import ALL, EDITED, KEY, REFUSED, REQUEST, SENT, Remembers, document
@@ -118,6 +119,22 @@ async def test_what_the_worker_forgot_since_keeps_its_record() -> None:
     lines = [msgspec.json.decode(line, type=ExportedExchange) for line in data.splitlines()]
     assert [line.exchange for line in lines] == list(ALL)
     assert not lines[0].request_headers
+
+
+@pytest.mark.parametrize("name", FormatName)
+async def test_what_takes_long_is_done_in_threads(name: FormatName, monkeypatch: pytest.MonkeyPatch) -> None:
+    loop, threads = threading.get_ident(), set()
+
+    def noting(data: bytes) -> tuple[bytes, int]:
+        if len(data) >= len(REQUEST):
+            threads.add(threading.get_ident())
+        return without_secrets(data)
+
+    source = Remembers()
+    monkeypatch.setattr(material, "without_secrets", noting)
+    monkeypatch.setattr(material, "_without_secrets", lambda record: (record, 0))
+    await document(name, [EDITED], source, with_bodies=True)
+    assert threads and loop not in threads
 
 
 @given(st.lists(st.sampled_from(ALL), max_size=6))

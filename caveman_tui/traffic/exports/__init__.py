@@ -1,5 +1,6 @@
 """Exchanges written down for other programs and people: curl, HAR 1.2, JSON lines, Markdown. Credentials are taken out."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from enum import StrEnum
 
@@ -38,14 +39,17 @@ class Export:
         """Exchanges that are in it, known likewise."""
 
     async def pieces(self, source: TrafficSource, exchanges: Sequence[Exchange]) -> AsyncIterator[bytes]:
-        """The document piece by piece; no more than one exchange is held with its bodies. Raises WorkerGone."""
+        """The document piece by piece; no more than one exchange is held with its bodies. Raises WorkerGone.
+
+        What takes long is done in threads: the screen goes on.
+        """
         document = self._format
         replaced = missing = 0
-        yield document.begin(exchanges)
+        yield await asyncio.to_thread(document.begin, exchanges)
         for exchange in exchanges:
             wanted = document.wanted(exchange)
             material = await gather(source, exchange, wanted)
-            piece = document.entry(material)
+            piece = await asyncio.to_thread(document.entry, material)
             if piece:
                 replaced += material.replaced
                 missing += len(wanted) > len(material.bodies)

@@ -1,5 +1,6 @@
 """What an export is made of: one exchange with its headers and bodies, credentials taken out before any format sees it."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -51,9 +52,10 @@ async def gather(source: TrafficSource, exchange: Exchange, wanted: Sequence[str
         if which not in detail.bodies:
             continue
         try:
-            bodies[which], count = without_secrets(await source.body(exchange.id, which))
+            body = await source.body(exchange.id, which)
         except Refused:
             continue
+        bodies[which], count = await asyncio.to_thread(without_secrets, body)
         replaced += count
     clean, count = _without_secrets(msgspec.structs.replace(detail, exchange=exchange, bodies=()))
     return Material(
