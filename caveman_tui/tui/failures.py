@@ -17,3 +17,8 @@ def tell(app: App[int], event: Worker.StateChanged) -> bool:
         markup=False,
     )
     return True
+
+
+def reason(error: Exception) -> str:
+    """What went wrong with a path, without the path: whoever shows the reason names that already."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 import pytest_textual_snapshot
+import textual.app
+import textual.pilot
 from syrupy.assertion import SnapshotAssertion
 from syrupy.location import PyTestLocation
 from textual.pilot import Pilot
@@ -19,6 +21,7 @@ from caveman_tui.core.shrink.model import ShrunkDescription, ShrunkTool, Unit
 from caveman_tui.traffic import tool_rows
 from caveman_tui.tui.app import CavemanApp
 from tests.tui.fake_source import FakeSource
+from tests.tui.idle import until_idle
 from tests.tui.session import HANDLE, NOW, TOOLS_BEFORE, story
 
 SIZES = ((120, 36), (80, 24), (50, 16))
@@ -45,6 +48,13 @@ def _steady_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("NO_COLOR", "TEXTUAL_THEME", "COLORTERM", "TEXTUAL_ANIMATIONS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(Input, "cursor_blink", False)
+
+
+@pytest.fixture(autouse=True)
+def _idle_is_idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Pilot goes on when the app has nothing left to do, on a busy machine as on an idle one."""
+    for module in (textual.app, textual.pilot):
+        monkeypatch.setattr(module, "wait_for_idle", until_idle)
 
 
 @pytest.fixture(autouse=True)
@@ -123,8 +133,7 @@ def make_app() -> Callable[..., CavemanApp]:
 async def settle(pilot: Pilot[int]) -> None:
     """Wait until all that was asked for has arrived and is drawn."""
     await pilot.pause()
-    for _ in range(4):
-        waiting = [worker for worker in pilot.app.workers if worker.group != "feed" and not worker.is_finished]
+    while waiting := [worker for worker in pilot.app.workers if worker.group != "feed" and not worker.is_finished]:
         for worker in waiting:
             await worker.wait()
         await pilot.pause()

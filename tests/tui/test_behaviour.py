@@ -198,7 +198,7 @@ async def test_the_cache_and_tools_screens_follow_what_arrives(source: FakeSourc
         await pilot.press("escape", "K")
         await settle(pilot)
         assert app.screen.query_one("#tools-status", InfoLine).text.startswith("1 catalog   fresh not pinned")
-        assert "View" in {row.tool.name for row in app.screen.query_one(ToolList).rows}
+        assert "View" in {row.tool.name for row in app.screen.query_one(ToolList).items}
 
 
 async def test_a_worker_that_is_gone_costs_the_tools_screen_no_more_than_its_text(source: FakeSource, make_app: MakeApp) -> None:
@@ -248,15 +248,18 @@ async def test_wishes_that_are_refused_are_said_and_change_nothing(source: FakeS
 class Broken(FakeSource):
     """Fails in ways that no source should."""
 
-    followed_again = asyncio.Event()
+    def __init__(self, source: FakeSource) -> None:
+        super().__init__(source.listing, store_path=source.store_path)
+        self.followed_again = asyncio.Event()
 
     async def body(self, exchange_id: str, which: str) -> bytes:
         raise RuntimeError("a fault of ours")
 
     async def follow(self, after: int) -> AsyncIterator[Sequence[AnyEvent]]:
-        self.calls.append("follow")
-        if self.calls.count("follow") == 2:
+        if "follow" in self.calls:
             self.followed_again.set()
+            await asyncio.Event().wait()
+        self.calls.append("follow")
         raise RuntimeError("another fault")
         yield
 
@@ -265,7 +268,7 @@ async def test_faults_of_our_own_are_said_and_the_screen_goes_on(
     source: FakeSource, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("caveman_tui.tui.app._FEED_RESTART_SECONDS", 0.001)
-    broken = Broken(source.listing, store_path=source.store_path)
+    broken = Broken(source)
     app = make_app(broken)
     async with app.run_test(size=(100, 24)) as pilot:
         await settle(pilot)

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -55,6 +56,12 @@ class Person:
         for name in names:
             await self.pilot.press(name)
             await settle(self.pilot)
+
+    async def paste(self, text: str) -> None:
+        focused = self.app.focused
+        assert focused is not None
+        focused.post_message(events.Paste(text))
+        await settle(self.pilot)
 
     @property
     def row(self) -> str:
@@ -109,10 +116,7 @@ async def _(p: Person) -> None:
 
 @scenario("app.palette")
 async def _(p: Person) -> None:
-    await p.press("ctrl+p")
-    await p.pilot.press(*"settings: loop")
-    await p.pilot.pause(0.3)
-    await p.press("enter")
+    await p.press("ctrl+p", *"settings: loop", "enter")
     assert p.source.now_settings.loop_ttl is LoopTtlMode.OFF
 
 
@@ -445,13 +449,23 @@ async def _(p: Person) -> None:
     await p.press("o", "G", "R")
     assert p.app.screen.query_one("#prompt-input", Input).value == str(places.recovered_dir() / f"{HANDLE}.json")
     folder = Path(p.source.store_path).parent
-    await p.press("ctrl+u", *str(folder / "mine.json"), "enter")
+    await p.press(".")
+    assert p.app.screen.query_one("#prompt-input", Input).value == "."
+    await p.press("escape", "R")
+    await p.paste(str(folder / "mine.json"))
+    await p.press("enter")
     path = folder / "mine.json"
     assert path.read_bytes() == TOOLS_BEFORE and path.stat().st_mode & 0o777 == 0o600 and str(path) in p.notices
-    await p.press("R", "ctrl+u", *str(path), "enter")
+    await p.press("R")
+    await p.paste(str(path))
+    await p.press("enter")
     assert "something is there, and it was not touched" in p.notices
-    await p.press("R", "ctrl+u", *str(folder), "enter")
+    await p.press("R")
+    await p.paste(str(folder))
+    await p.press("enter")
     assert (folder / f"{HANDLE}.json").read_bytes() == TOOLS_BEFORE
+    await p.press("R", *"/no/such", "enter")
+    assert "/no/such: No such file or directory. R asks again." in p.notices
     await p.press("R", "escape")
     assert isinstance(p.app.focused, StoreList)
 
@@ -569,13 +583,13 @@ async def _(p: Person) -> None:
 async def _(p: Person) -> None:
     await p.press("K", "d")
     rows = p.app.screen.query_one(CompareList)
-    assert p.shows(CompareScreen) and {tool.state for tool in rows.tools} == {"changed"}
+    assert p.shows(CompareScreen) and {tool.state for tool in rows.items} == {"changed"}
     await p.press("c")
-    assert {tool.state for tool in rows.tools} == {"changed", "same"}
+    assert {tool.state for tool in rows.items} == {"changed", "same"}
     await p.press("enter")
     assert p.app.focused is p.text("#compare-text")
     await p.press("escape", "x")
-    assert rows.tools[0].sentences[0].added and not rows.tools[0].sentences[0].removed
+    assert rows.items[0].sentences[0].added and not rows.items[0].sentences[0].removed
     await p.press("escape")
     assert p.shows(ToolsScreen)
     p.source.send(
@@ -584,17 +598,17 @@ async def _(p: Person) -> None:
     )
     await settle(p.pilot)
     await p.press("g", "d")
-    found = {(tool.name, tool.state, tool.breaking) for tool in p.app.screen.query_one(CompareList).tools}
+    found = {(tool.name, tool.state, tool.breaking) for tool in p.app.screen.query_one(CompareList).items}
     assert {("Read", "removed", True), ("View", "added", False), ("Edit", "changed", True)} <= found
     await p.press("escape", "G", "m", "g", "d")
-    assert {tool.name for tool in p.app.screen.query_one(CompareList).tools if tool.breaking} == {"Read", "Edit"}
+    assert {tool.name for tool in p.app.screen.query_one(CompareList).items if tool.breaking} == {"Read", "Edit"}
 
 
 @scenario("catalog.mark")
 async def _(p: Person) -> None:
     await p.press("K", "G", "m")
     rows = p.app.screen.query_one(CatalogList)
-    assert rows.marked == rows.catalogs[-1].key
+    assert rows.marked == rows.items[-1].key
     await p.press("m")
     assert rows.marked is None
 
@@ -608,10 +622,10 @@ async def _(p: Person) -> None:
     p.app.screen.query_one(Input).value = str(path)
     await p.press("enter")
     assert p.shows(CompareScreen)
-    changed = {(tool.name, tool.state, tool.breaking) for tool in p.app.screen.query_one(CompareList).tools}
+    changed = {(tool.name, tool.state, tool.breaking) for tool in p.app.screen.query_one(CompareList).items}
     assert changed == {("Shell", "removed", True), ("Bash", "added", False)}
     await p.press("escape", "D", *"/nowhere/at/all", "enter")
-    assert p.shows(ToolsScreen) and "Not compared" in p.notices and "/nowhere/at/all" in p.notices
+    assert p.shows(ToolsScreen) and "Not compared /nowhere/at/all: No such file or directory" in p.notices
 
 
 @scenario("tool.sort", "tool.changed")
@@ -621,7 +635,7 @@ async def _(p: Person) -> None:
     seen = []
     for _ in ToolOrder:
         await p.press("S")
-        seen.append((rows.order, rows.rows[0].tool.name))
+        seen.append((rows.order, rows.items[0].tool.name))
     assert [order for order, _ in seen] == [*list(ToolOrder)[1:], ToolOrder.SENT]
     assert dict(seen)[ToolOrder.SAVED] == "mcp__tracker__create_issue" and dict(seen)[ToolOrder.NAME] == "Bash"
     await p.press("c")
@@ -677,7 +691,7 @@ async def _(p: Person) -> None:
     await p.press("N", "N")
     assert text._match_row > first
     await p.press("slash", *"zz", "enter")
-    assert "no match for TTLzz" in p.notices
+    assert "no match for zz" in p.notices
 
 
 @scenario("body.pretty", "body.wrap")

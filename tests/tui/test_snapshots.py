@@ -249,11 +249,7 @@ def test_force_dialog(snap: Snap, source: FakeSource, size: Size) -> None:
 
 @sizes
 def test_palette(snap: Snap, source: FakeSource, size: Size) -> None:
-    async def open_palette(pilot: Pilot[int]) -> None:
-        await pilot.press("ctrl+p")
-        await pilot.pause(0.3)
-
-    assert snap("palette", source, size, before=open_palette)
+    assert snap("palette", source, size, ["ctrl+p"])
 
 
 def test_setting_changed(snap: Snap, source: FakeSource) -> None:

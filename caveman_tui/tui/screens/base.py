@@ -114,7 +114,7 @@ class BaseScreen(Screen[None]):
         """Open the prompt for a search in the focused text."""
         if isinstance(self.focused, LineView):
             self._searched = self.focused
-            self.prompt.open(SEARCH, self.focused.needle)
+            self.prompt.open(SEARCH, self.focused.needle, replaces=True)
 
     def on_line_view_searched(self, event: LineView.Searched) -> None:
         """Say where the search is."""

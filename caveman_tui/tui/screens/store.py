@@ -24,7 +24,7 @@ from caveman_tui.traffic.lines import BLANK, BuiltDocument, Document, Line, Role
 from caveman_tui.traffic.private_file import new_private
 from caveman_tui.traffic.safe_text import safe
 from caveman_tui.traffic.status_line import Part
-from caveman_tui.tui import keys
+from caveman_tui.tui import failures, keys
 from caveman_tui.tui.keys import Key
 from caveman_tui.tui.screens.base import BaseScreen
 from caveman_tui.tui.screens.dialog import DeleteDialog
@@ -143,7 +143,7 @@ class StoreScreen(BaseScreen):
 
     def action_search_store(self) -> None:
         """Type a text to look for."""
-        self.prompt.open(_SEARCH, self._text, "text in an original, a handle or a type")
+        self.prompt.open(_SEARCH, self._text, "text in an original, a handle or a type", replaces=True)
 
     def action_recover(self) -> None:
         """Write the original under the cursor to a file."""
@@ -157,7 +157,8 @@ class StoreScreen(BaseScreen):
         if record is not None:
             self._wanted = record
             suffix = "json" if record.content_type == TOOLSCHEMA else "txt"
-            self.prompt.open(_RECOVER_TO, str(places.recovered_dir() / f"{record.handle}.{suffix}"), "a new file; ~ is your home")
+            place = places.recovered_dir() / f"{record.handle}.{suffix}"
+            self.prompt.open(_RECOVER_TO, str(place), "a new file; ~ is your home", replaces=True)
 
     def action_diff(self) -> None:
         """What shrinking makes of the catalog, or the catalog again."""
@@ -292,7 +293,7 @@ class StoreScreen(BaseScreen):
             self.notify(sentence(error), title="Not recovered", severity="error", timeout=10, markup=False)
             return
         except (OSError, RuntimeError) as error:
-            why = "something is there, and it was not touched" if isinstance(error, FileExistsError) else str(error)
+            why = "something is there, and it was not touched" if isinstance(error, FileExistsError) else failures.reason(error)
             self.notify(f"{place}: {why}. R asks again.", title="Not recovered", severity="error", timeout=10, markup=False)
             return
         self._recovered[handle] = path

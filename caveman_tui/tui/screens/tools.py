@@ -18,7 +18,7 @@ from caveman_tui.traffic.lines import BLANK, BuiltDocument, Line, Role, Span, li
 from caveman_tui.traffic.log import Changes
 from caveman_tui.traffic.source import SourceError
 from caveman_tui.traffic.view import ViewChange
-from caveman_tui.tui import keys
+from caveman_tui.tui import failures, keys
 from caveman_tui.tui.screens.base import BaseScreen
 from caveman_tui.tui.screens.compare import CompareScreen
 from caveman_tui.tui.widgets.info_line import InfoLine
@@ -235,7 +235,7 @@ class ToolsScreen(BaseScreen):
             content = await asyncio.to_thread(_read, path)
             detail = await self._detail(seen)
         except (OSError, ValueError, SourceError) as error:
-            self.notify(f"{path}: {error}", title="Not compared", severity="error", timeout=8, markup=False)
+            self.notify(f"{path}: {failures.reason(error)}", title="Not compared", severity="error", timeout=8, markup=False)
             return
         self._open(content, document(detail, shrunk=False), path.name, seen.title)
 

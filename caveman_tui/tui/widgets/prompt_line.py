@@ -9,6 +9,7 @@ from textual.containers import Container, Horizontal
 from textual.message import Message
 from textual.suggester import Suggester
 from textual.widgets import Input, Static
+from textual.widgets.input import Selection
 
 from caveman_tui.tui import keys
 
@@ -81,8 +82,13 @@ class PromptLine(Container):
         """Whether something is being typed."""
         return self.has_class("-open")
 
-    def open(self, purpose: str, text: str = "", placeholder: str = "", complete: Complete | None = None) -> None:
-        """Show the line with `text` in it and take the focus; `complete` adds to what is typed, taken over with the right arrow."""
+    def open(
+        self, purpose: str, text: str = "", placeholder: str = "", complete: Complete | None = None, *, replaces: bool = False
+    ) -> None:
+        """Show the line with `text` in it and take the focus; `complete` adds to what is typed, taken over with the right arrow.
+
+        What is typed goes on where `text` ends or, with `replaces`, takes its place: `text` is selected then, and an arrow keeps it.
+        """
         self._purpose, self._before = purpose, text
         self._completer.complete = complete
         self.query_one("#prompt-name", Static).update(purpose)
@@ -90,14 +96,15 @@ class PromptLine(Container):
         with self.prevent(Input.Changed):
             box.value = text
         box.placeholder = placeholder
-        box.cursor_position = len(text)
+        box.selection = Selection(0 if replaces else len(text), len(text))
         self.says("")
         self.add_class("-open")
         self.screen.set_focus(box)
 
     def type(self, text: str) -> None:
-        """Insert text where the cursor is."""
-        self.query_one(Input).insert_text_at_cursor(text)
+        """Insert text where the cursor is, in place of what is selected."""
+        box = self.query_one(Input)
+        box.replace(text, *box.selection)
 
     def says(self, text: str, *, wrong: bool = False) -> None:
         """Explain what was typed, or what is wrong with it."""
