@@ -80,7 +80,7 @@ def test_every_shape(document: Any, expected: list[tuple[str, str]], indent: int
         for step in tool.pointer.split("/")[1:]:
             step = step.replace("~1", "/").replace("~0", "~")
             node = node[int(step)] if isinstance(node, list) else node[step]
-        assert json.loads(data[tool.start : tool.end]) == node
+        assert json.loads(data[tool.start : tool.end]) == tool.value == node
 
 
 BY_A_USER: list[tuple[str, Any]] = [

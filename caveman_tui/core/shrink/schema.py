@@ -18,8 +18,8 @@ from caveman_tui.core.shrink.model import ToolContext
 _READ = ANNOTATIONS | ONE | MANY | NAMED | {"description"}
 """The keywords that a survey looks at; any other holds data."""
 
-_REFERENCE_TO_ANNOTATION = re.compile(rf'"\$\w*[rR]ef"\s*:\s*"[^"]*(?:{"|".join(map(re.escape, sorted(ANNOTATIONS)))}|[%\\])'.encode())
-"""A reference whose pointer names an annotation, or may do so with an escape. The keyword itself may be spelled with `\\u` only."""
+REFERENCE_TO_ANNOTATION = re.compile(rf'"\$\w*[rR]ef"\s*:\s*"[^"]*(?:{"|".join(map(re.escape, sorted(ANNOTATIONS)))}|[%\\])'.encode())
+"""A reference that may need an annotation, in the bytes of a tool that spells no key with escapes: its pointer names one or has escapes."""
 
 _Node = dict[str, Any]
 
@@ -56,13 +56,8 @@ class Survey:
             if not path or path[-1] in INPUT_SCHEMAS:
                 self._input += visited
 
-    def keep_referenced(self, source: bytes) -> None:
-        """Take from `removable` what a reference needs; `source` is what the tool was parsed from.
-
-        Raises JsonRefused where a schema nests in more than 200 levels.
-        """
-        if not self.removable or not (_REFERENCE_TO_ANNOTATION.search(source) or b"\\u" in source):
-            return
+    def keep_referenced(self) -> None:
+        """Take from `removable` what a reference needs. Raises JsonRefused where a schema nests in more than 200 levels."""
         removable = {(id(node), key) for node, key in self.removable}
         kept = References(self._schemas, removable).kept
         self.removable = [(node, key) for node, key in self.removable if (id(node), key) not in kept]
@@ -105,10 +100,10 @@ class Survey:
         constants: set[str] = set()
         defaults: set[str] = set()
         for schema, _ in self._input:
-            if isinstance(properties := schema.get("properties"), dict):
-                parameters.update(properties)
-            if isinstance(values := schema.get("enum"), list):
-                constants.update(map(_plain, values))
+            if "properties" in schema and isinstance(schema["properties"], dict):
+                parameters.update(schema["properties"])
+            if "enum" in schema and isinstance(schema["enum"], list):
+                constants.update(map(_plain, schema["enum"]))
             if "const" in schema:
                 constants.add(_plain(schema["const"]))
             if "default" in schema:

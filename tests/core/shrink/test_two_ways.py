@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 
 from caveman_tui.core.catalog import find_tools
 from caveman_tui.core.policy import Level
+from caveman_tui.core.shrink import shrink_catalog
 from caveman_tui.core.shrink import tool as tool_module
 from caveman_tui.core.shrink.description import shorten
 from caveman_tui.core.shrink.model import ToolContext
 from caveman_tui.core.shrink.tool_text import ToolText
 from tests.core.shrink.noisy_schemas import catalogs, dumped, tools
+from tests.core.shrink.test_reference_properties import referring
 
 thorough = settings(
     max_examples=int(os.environ.get("CAVEMAN_TEST_EXAMPLES", "25")),
@@ -62,6 +64,17 @@ def test_both_ways_agree_on_descriptions(
     properties = {"title": {"title": "T", "description": inner, "enum": ["r", "w"]}, "b": {"default": 1e17, "description": inner}}
     tool = {"name": "t", "description": own, "inputSchema": {"properties": properties, "required": ["b"]}}
     _both_ways(dumped({"tools": [tool, twin[0]]}, indent=indent, ascii_only=ascii_only, tight=tight), level)
+
+
+@given(referring(), st.sampled_from([None, 2]), st.booleans(), st.booleans())
+@thorough
+def test_both_ways_agree_on_references(made: tuple[Any, list[str]], indent: int | None, ascii_only: bool, tight: bool) -> None:
+    _both_ways(dumped([{"name": "t", "inputSchema": made[0]}], indent=indent, ascii_only=ascii_only, tight=tight), Level.CAREFUL)
+
+
+def test_a_reference_with_an_escape_in_its_keyword_keeps_what_it_needs() -> None:
+    tool = '[{"name":"t","inputSchema":{"examples":[1],"title":"T","items":{"\\u0024ref":"#/examples/0"}}}]'
+    assert shrink_catalog(tool.encode()).after == tool.replace('"title":"T",', "").encode()
 
 
 def test_both_ways_agree_on_published_catalogs(shared_data: Any) -> None:
