@@ -20,7 +20,7 @@ def config_file() -> Path:
 
 
 def state_dir() -> Path:
-    """Pins, latches and the record of the running worker; `CAVEMAN_TUI_STATE` overrides it. Made 0700."""
+    """Pins, latches, forms of shrunk catalogs and the record of the running worker; `CAVEMAN_TUI_STATE` overrides it. Made 0700."""
     given = os.environ.get("CAVEMAN_TUI_STATE")
     return private_dir(Path(given) if given else Path(platformdirs.user_state_dir(_APP, appauthor=False)))
 

@@ -68,5 +68,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     level: Level = Level.STANDARD
     excluded_tools: tuple[str, ...] = ()
     """Names of tools that are never shrunk."""
+    shrinker: str = ""
+    """Version of the shrinker whose forms are wanted; empty for the one in use."""
     markers_refused: bool = False
     tools_refused: bool = False

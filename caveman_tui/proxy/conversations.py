@@ -32,16 +32,19 @@ class Conversations:
         file: PinFile | None = None,
         *,
         shrinker: str = "",
+        keeps_forms: Callable[[str], bool] = lambda _: False,
         on_problem: Callable[[str], None] = lambda _: None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Load `file`, if any; `shrinker` is the version of the shrinker in use.
+        """Load `file`, if any; `shrinker` is the version of the shrinker in use, `keeps_forms` says whether what another one made is
+        kept.
 
         `on_problem` is told, once each, of a file that can't be read or written; conversations then start afresh or don't
         outlive the worker, and requests go on.
         """
         self._file = file
         self._shrinker = shrinker
+        self._keeps_forms = keeps_forms
         self._on_problem = on_problem
         self._clock = clock
         self._pins: OrderedDict[str, Pin] = OrderedDict()
@@ -82,25 +85,26 @@ class Conversations:
                 pin.shrinker, pin.pinned_at = self._shrinker, now
             self._save_later()
         if pin is None or pin.shrink is None:
-            shrink, level, excluded = settings.shrink, settings.level, settings.excluded_tools
+            shrink, level, excluded, shrinker = settings.shrink, settings.level, settings.excluded_tools, ""
         else:
-            shrink, level, excluded = pin.shrink, pin.level, pin.excluded_tools
+            shrink, level, excluded, shrinker = pin.shrink, pin.level, pin.excluded_tools, self._version_for(pin)
         return Policy(
             loop_ttl=settings.loop_ttl,
             shrink=shrink,
             level=level,
             excluded_tools=excluded,
+            shrinker=shrinker,
             markers_refused=pin is not None and pin.markers_refused,
             tools_refused=pin is not None and pin.tools_refused,
         )
 
     def shrinker_changed(self, identity: Identity) -> bool:
-        """Whether this conversation's tools were shrunk by another version until now; asked once, answered once with yes.
+        """Whether this conversation's tools were shrunk by another version until now whose forms are lost; answered once with yes.
 
         Its prefix is then written again once, which the caller announces.
         """
         pin = self._pins.get(identity.conversation)
-        if pin is None or pin.shrink is not ShrinkMode.APPLY or pin.shrinker == self._shrinker:
+        if pin is None or pin.shrink is not ShrinkMode.APPLY or pin.shrinker == self._shrinker or self._version_for(pin):
             return False
         pin.shrinker = self._shrinker
         self._save_later()
@@ -150,8 +154,13 @@ class Conversations:
             shrink=pin.shrink,
             level=pin.level,
             excluded_tools=pin.excluded_tools,
+            shrinker=self._version_for(pin),
             tools_refused=pin.tools_refused,
         )
+
+    def _version_for(self, pin: Pin) -> str:
+        """The version of the shrinker that a pinned conversation goes on with, empty for the one in use."""
+        return pin.shrinker if pin.shrinker != self._shrinker and self._keeps_forms(pin.shrinker) else ""
 
     def _latch(self, identity: Identity) -> Pin | None:
         if not identity.conversation:

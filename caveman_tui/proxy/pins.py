@@ -1,12 +1,11 @@
 """What a conversation is pinned to, and the small file that lets it outlive a worker."""
 
-import contextlib
-import os
 from pathlib import Path
 
 import msgspec
 
 from caveman_tui.core.policy import Level, ShrinkMode
+from caveman_tui.proxy.state_files import remove_lapsed, replace_file
 
 
 class Pin(msgspec.Struct, kw_only=True):
@@ -33,6 +32,8 @@ class _PinDocument(msgspec.Struct, kw_only=True):
 
 
 _VERSION = 1
+_MOST_FILES, _MOST_BYTES = 256, 64 * 1024 * 1024
+"""What the files of all ports together may take: each start on a free port makes one."""
 
 
 class PinFile:
@@ -55,18 +56,12 @@ class PinFile:
 
     def save(self, packed: bytes) -> None:
         """Replace the content by `packed`, see `pack`. Raises OSError."""
-        scratch = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-        try:
-            descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(packed)
-                file.flush()
-                os.fsync(file.fileno())
-            scratch.replace(self.path)
-        except OSError:
-            with contextlib.suppress(OSError):
-                scratch.unlink()
-            raise
+        replace_file(self.path, packed)
+
+
+def remove_lapsed_pins(directory: Path, seconds: float) -> None:
+    """Remove the files of workers, on whatever port, none of whose conversations had a request for `seconds`."""
+    remove_lapsed(directory, "pins-*.json", seconds=seconds, most_files=_MOST_FILES, most_bytes=_MOST_BYTES)
 
 
 def pack(pins: list[Pin]) -> bytes:

@@ -19,21 +19,24 @@ from caveman_tui.protocol.events import Settings, SettingsChanged, Warned
 from caveman_tui.proxy import server, upstream
 from caveman_tui.proxy.control_api import ControlApi
 from caveman_tui.proxy.control_socket import has_unix_sockets
-from caveman_tui.proxy.conversations import Conversations
+from caveman_tui.proxy.conversations import PIN_SECONDS, Conversations
 from caveman_tui.proxy.exchange_log import ExchangeLog
 from caveman_tui.proxy.forward import Forwarder
 from caveman_tui.proxy.last_requests import LastRequests
 from caveman_tui.proxy.limits import InFlightBudget
 from caveman_tui.proxy.loopback import is_loopback
 from caveman_tui.proxy.originals import PUT_SECONDS, Originals
-from caveman_tui.proxy.pins import PinFile
+from caveman_tui.proxy.pins import PinFile, remove_lapsed_pins
 from caveman_tui.proxy.preload import preload
+from caveman_tui.proxy.shrunk_forms import ShrunkForms
 from caveman_tui.proxy.summaries import Summaries
 from caveman_tui.proxy.transform import Transformer
 from caveman_tui.proxy.trust import TrustProblem
 from caveman_tui.proxy.upstream import ProviderClient, UpstreamProblem
 
 _IDLE_CHECK_SECONDS = 5.0
+_LAPSED_SECONDS = 2 * PIN_SECONDS
+"""What no request has used for so long is of no conversation that is still pinned."""
 
 
 class StartProblem(Exception):
@@ -164,12 +167,15 @@ class Worker:
         self._running.callback(self.log.close)
         self._originals = Originals(config.store_path, self.log.emit, put_seconds=self._put_seconds)
         self._running.push_async_callback(self._originals.close)
-        conversations = self._conversations()
+        directory = self._state_dir()
+        forms = ShrunkForms(directory, rewrite, shrink_catalog, version=SHRINKER_VERSION, seconds=_LAPSED_SECONDS)
+        self._running.callback(forms.close)
+        conversations = self._conversations(directory, forms)
         self._running.push_async_callback(conversations.close)
         if config.settings.shrink is ShrinkMode.APPLY or any(one.shrink is ShrinkMode.APPLY for one in conversations.list()):
             self._originals.open_soon()
         last_requests = LastRequests()
-        transformer = Transformer(rewrite, self._originals.commit, last_requests, decoded_limit=config.editable_body_limit_bytes)
+        transformer = Transformer(forms.rewrite, self._originals.commit, last_requests, decoded_limit=config.editable_body_limit_bytes)
         self._running.callback(transformer.close)
         summaries = Summaries(self.log, self._originals.remember_counts, last_requests)
         self._running.push_async_callback(summaries.close)
@@ -206,11 +212,12 @@ class Worker:
         what = f"{self.host}:{self.config.port} can't be listened on ({getattr(error, 'strerror', '') or error})."
         return StartProblem("address", what, "Choose another --port.")
 
-    def _conversations(self) -> Conversations:
+    def _conversations(self, directory: Path | None, forms: ShrunkForms) -> Conversations:
         """With the pins of earlier workers on this port."""
-        directory = self._state_dir()
         file = PinFile(directory / f"pins-{self.port}.json") if directory else None
-        conversations = Conversations(file, shrinker=SHRINKER_VERSION, on_problem=self._warn_state)
+        conversations = Conversations(file, shrinker=SHRINKER_VERSION, keeps_forms=forms.keeps, on_problem=self._warn_state)
+        if directory is not None:
+            remove_lapsed_pins(directory, _LAPSED_SECONDS)
         if conversations.problem:
             self._warn_state(conversations.problem)
         return conversations

@@ -7,7 +7,7 @@ import msgspec
 from caveman_tui.core.edits import Edit, EditKind, apply_edits
 from caveman_tui.core.json_spans import JsonDocument
 from caveman_tui.core.policy import ClientKind, Dialect, Level, LoopTtlMode, Policy, ShrinkMode
-from caveman_tui.core.rewrite import Rewrite, ToolsChange
+from caveman_tui.core.rewrite import Rewrite, Shrinker, ToolsChange
 from caveman_tui.core.shrink.model import ShrunkCatalog, ShrunkTool
 
 TOOLS = b'[ {"name":"read","description":"Reads a file. It is truly wonderful."} ]'
@@ -27,7 +27,13 @@ def edited(text: bytes = b"hi") -> bytes:
     return request(text, tools=SHRUNK, ttl=b'"5m"')
 
 
-def rewrite(request: bytes | JsonDocument, dialect: Dialect, client: ClientKind, policy: Policy) -> Rewrite:
+def shrink(data: bytes, *, level: Level, exclude: tuple[str, ...], after: bytes = SHRUNK) -> ShrunkCatalog:
+    """The one catalog, shrunk."""
+    tool = ShrunkTool(name="read", pointer="/0", before=data, after=after)
+    return ShrunkCatalog(before=data, after=after, level=level, tools=(tool,))
+
+
+def rewrite(request: bytes | JsonDocument, dialect: Dialect, client: ClientKind, policy: Policy, *, shrink: Shrinker = shrink) -> Rewrite:
     """Shortens the one marker and shrinks the one tool, each if the policy lets it."""
     body = request.body if isinstance(request, JsonDocument) else request
     edits: list[Edit] = []
@@ -36,12 +42,10 @@ def rewrite(request: bytes | JsonDocument, dialect: Dialect, client: ClientKind,
         start = body.index(TOOLS)
         span = {"pointer": "/tools", "start": start, "end": start + len(TOOLS)}
         applied = policy.shrink is ShrinkMode.APPLY and not policy.tools_refused
-        catalog = ShrunkCatalog(
-            before=TOOLS, after=SHRUNK, level=Level.STANDARD, tools=(ShrunkTool(name="read", pointer="/0", before=TOOLS, after=SHRUNK),)
-        )
+        catalog = shrink(TOOLS, level=policy.level, exclude=policy.excluded_tools)
         changes.append(ToolsChange(**span, catalog=catalog, applied=applied))  # type: ignore[arg-type]
         if applied:
-            edits.append(Edit(**span, kind=EditKind.TOOLS, before=TOOLS, after=SHRUNK, reason="tools-shrunk"))  # type: ignore[arg-type]
+            edits.append(Edit(**span, kind=EditKind.TOOLS, before=TOOLS, after=catalog.after, reason="tools-shrunk"))  # type: ignore[arg-type]
     if _MARKER + b'"1h"' in body and policy.loop_ttl is LoopTtlMode.APPLY and not policy.markers_refused:
         start = body.rindex(b'"1h"')
         edits.append(

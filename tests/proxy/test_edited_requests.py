@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import gzip
 import sqlite3
 import threading
@@ -14,6 +15,7 @@ import brotli
 import pytest
 import zstandard
 
+from caveman_tui import places
 from caveman_tui.ccr import Store, StoreLocked, open_store
 from caveman_tui.core.edits import EditKind
 from caveman_tui.core.policy import LoopTtlMode, ShrinkMode
@@ -227,14 +229,52 @@ async def test_a_conversation_keeps_what_it_began_with(start_bench: StartBench) 
     assert len(bench.of(events.SettingsChanged)) == 1
 
 
-async def test_a_conversation_that_another_version_shrank_is_announced(start_bench: StartBench, monkeypatch: pytest.MonkeyPatch) -> None:
+SHRUNK_MORE = b'[ {"name":"read","description":"A file."} ]'
+
+
+def _upgrade(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is installed from now on shrinks differently."""
+    shrink = functools.partial(rewriting.shrink, after=SHRUNK_MORE)
+    monkeypatch.setattr("caveman_tui.proxy.worker.SHRINKER_VERSION", "2-other")
+    monkeypatch.setattr("caveman_tui.proxy.worker.shrink_catalog", shrink)
+    monkeypatch.setattr("caveman_tui.proxy.worker.rewrite", functools.partial(rewriting.rewrite, shrink=shrink))
+
+
+async def test_an_upgrade_that_shrinks_differently_changes_no_running_conversation(
+    start_bench: StartBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = await start_bench(settings=APPLY)
     await first.post(MESSAGES, request())
     await first.worker.stop()
-    monkeypatch.setattr("caveman_tui.proxy.worker.SHRINKER_VERSION", "another")
+    _upgrade(monkeypatch)
+    second = await start_bench(settings=APPLY, port=first.worker.port)
+    for body in (request(), request(b"again")):
+        await second.post(MESSAGES, body)
+    await second.post("/v1/messages/count_tokens", request())
+    await second.post(MESSAGES, request(), "x-claude-code-session-id: one that begins now")
+    shrunk = [SHRUNK in seen.body for seen in second.provider.seen]
+    assert shrunk == [True, True, True, False]
+    assert SHRUNK_MORE in second.provider.seen[3].body
+    assert second.warnings == []
+    await second.worker.stop()
+    third = await start_bench(settings=APPLY, port=first.worker.port)
+    await third.post(MESSAGES, request(b"once more"))
+    assert third.provider.seen[0].body == edited(b"once more")
+
+
+async def test_an_upgrade_without_what_was_shrunk_before_is_announced_once(
+    start_bench: StartBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = await start_bench(settings=APPLY)
+    await first.post(MESSAGES, request())
+    await first.worker.stop()
+    _upgrade(monkeypatch)
+    for path in places.state_dir().glob("shrunk-*"):
+        path.unlink()
     second = await start_bench(settings=APPLY, port=first.worker.port)
     await second.post(MESSAGES, request())
     await second.post(MESSAGES, request())
+    assert [SHRUNK_MORE in seen.body for seen in second.provider.seen] == [True, True]
     assert second.warnings == ["shrinker-changed"]
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from caveman_tui.protocol import discovery, events
 from caveman_tui.protocol.control import Upstream
 from caveman_tui.protocol.events import Settings
 from caveman_tui.proxy.control_socket import has_unix_sockets
+from caveman_tui.proxy.conversations import PIN_SECONDS
 from caveman_tui.proxy.worker import StartProblem, Worker
 from tests.proxy.conftest import Bench, StartBench
 from tests.proxy.provider import Exchange
@@ -183,6 +185,20 @@ async def test_pins_outlive_it(start_bench: StartBench) -> None:
     await second.post(MESSAGES, body)
     assert second.exchange.tools == ()
     assert second.exchange.conversation == "1-2"
+
+
+async def test_pins_that_no_conversation_can_need_are_removed_at_the_next_start(start_bench: StartBench) -> None:
+    directory = places.state_dir()
+    names = ("pins-1.json", ".pins-2.json.77", "shrunk-1-ab", "pins-3.json", "shrunk-1-cd", "worker-4.log")
+    for name in names:
+        (directory / name).write_bytes(b'{"version":1,"pins":[]}')
+    long_ago = time.time() - 3 * PIN_SECONDS
+    for name in (*names[:3], "worker-4.log"):
+        os.utime(directory / name, (long_ago, long_ago))
+    bench = await start_bench()
+    await bench.worker.stop()
+    left = {path.name for path in directory.iterdir()}
+    assert left & set(names) == {"pins-3.json", "shrunk-1-cd", "worker-4.log"}
 
 
 async def test_a_state_directory_that_cannot_be_used_costs_no_request(
