@@ -16,7 +16,6 @@ import textual
 from rich.console import RenderableType
 from rich.traceback import Traceback
 from textual import events, work
-from textual.app import App
 from textual.binding import BindingType
 from textual.command import Provider
 from textual.message import Message
@@ -43,6 +42,7 @@ from caveman_tui.traffic.view import TrafficView, ViewChange
 from caveman_tui.tui import failures, keys
 from caveman_tui.tui.ascii import AsciiFilter
 from caveman_tui.tui.commands import KeyCommands
+from caveman_tui.tui.key_order import KeysInOrder
 from caveman_tui.tui.keymap import remapped
 from caveman_tui.tui.screens.base import BaseScreen
 from caveman_tui.tui.screens.cache import CacheScreen
@@ -74,7 +74,7 @@ class FeedEvent(Message):
         self.content = content
 
 
-class CavemanApp(App[int]):
+class CavemanApp(KeysInOrder):
     """Follows a source of traffic. Its result is the exit code."""
 
     TITLE = "caveman-tui"
@@ -227,7 +227,8 @@ class CavemanApp(App[int]):
 
         self.push_screen(ExportDialog(what), answered)
 
-    @work(group="export", exit_on_error=False)
+    # Without a description Textual writes one of all that is given, which takes seconds for a long list.
+    @work(group="export", exit_on_error=False, description="export")
     async def _export(self, exchanges: Sequence[Exchange], name: FormatName, with_bodies: bool) -> None:
         export = Export(name, with_bodies=with_bodies)
         try:

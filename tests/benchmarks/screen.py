@@ -192,6 +192,12 @@ async def body_times(body: bytes) -> tuple[float, float]:
 async def _answered(app: CavemanApp, key: str) -> tuple[float, float]:
     wall, cpu = time.perf_counter(), time.thread_time()
     app.simulate_key(key)
+    taken = asyncio.Event()
+    app.call_later(taken.set)
+    await taken.wait()
+    assert app._delivery is not None
+    await app._delivery
+    await app._settled()
     await _drawn(app)
     return (time.perf_counter() - wall) * 1000, (time.thread_time() - cpu) * 1000
 
