@@ -84,6 +84,17 @@ def test_a_damaged_form_is_none(tmp_path: Path, shrunk: bytes, content: bytes) -
     later.close()
 
 
+def test_the_form_of_another_catalog_in_its_place_is_none(tmp_path: Path, shrunk: bytes) -> None:
+    (kept,) = tmp_path.iterdir()
+    other = TOOLS.replace(b"wonderful", b"marvellous")
+    later = forms(tmp_path, "2")
+    place = later._path("1", other, Level.STANDARD, ())
+    assert place is not None
+    kept.rename(place)
+    assert sent(later, OLD, b'{"tools":' + other + b"}") == b'{"tools":' + other + b"}"
+    later.close()
+
+
 def test_a_form_that_is_used_is_marked_now_and_then(tmp_path: Path, shrunk: bytes) -> None:
     (kept,) = tmp_path.iterdir()
     os.utime(kept, (1e9, 1e9))
