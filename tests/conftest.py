@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import free_port as ports
+
 # How fast the machine is decides no test: no limit on an example's time, nor on that of making examples.
 settings.register_profile("any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any-machine")
@@ -18,6 +20,12 @@ def shared_data() -> Path:
     if not _SHARED_DATA.is_dir():
         pytest.skip(f"no real data beside this checkout ({_SHARED_DATA} is absent)")
     return _SHARED_DATA
+
+
+@pytest.fixture
+def free_port() -> int:
+    """A port for a worker that has to have the same one again, or that is named before it starts."""
+    return ports.free_port()
 
 
 @pytest.fixture(autouse=True)

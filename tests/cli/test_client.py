@@ -12,6 +12,7 @@ from caveman_tui import places
 from caveman_tui.cli import client
 from caveman_tui.cli._client_wiring import client_command, client_environment, client_of, local_port, obstacles
 from caveman_tui.protocol.discovery import live_workers, records
+from tests.free_port import free_port
 
 URL = "http://127.0.0.1:8788"
 
@@ -138,8 +139,7 @@ def test_a_running_worker_is_used_and_stays(cli: Any, provider: Any) -> None:
 
 
 def test_the_only_worker_is_used_wherever_it_listens(cli: Any, provider: Any) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as reserved:
-        preferred = reserved.getsockname()[1]
+    preferred = free_port()
     places.config_file().write_text(f"port = {preferred}\n")
     _, record = cli.serve("--port", "0", "--upstream-anthropic", provider.url)
     ended = cli.run("exec", "--", sys.executable, *POST)
@@ -151,8 +151,7 @@ def test_the_only_worker_is_used_wherever_it_listens(cli: Any, provider: Any) ->
 
 
 def test_where_several_run_and_none_on_the_port_it_is_said_that_another_starts(cli: Any, provider: Any) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as reserved:
-        preferred = reserved.getsockname()[1]
+    preferred = free_port()
     upstream = f'[[upstreams]]\nname = "anthropic"\nbase_url = "{provider.url}"\ndialect = "anthropic"\n'
     places.config_file().write_text(f"port = {preferred}\n{upstream}")
     _, first = cli.serve("--port", "0", "--upstream-anthropic", provider.url)
@@ -167,8 +166,7 @@ def test_where_several_run_and_none_on_the_port_it_is_said_that_another_starts(c
 
 
 def test_a_worker_is_started_where_none_runs_and_stays_for_the_next_client(cli: Any, provider: Any) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as reserved:
-        port = reserved.getsockname()[1]
+    port = free_port()
     places.config_file().write_text(f"port = {port}\n")
     first = cli.run("exec", "--upstream-anthropic", provider.url, "--", sys.executable, *POST)
     assert (first.returncode, first.stdout) == (0, "200\n"), first.stderr
@@ -188,8 +186,7 @@ def test_a_base_url_of_the_environment_becomes_the_upstream_of_a_worker_of_its_o
 
 
 def test_a_base_url_that_names_a_dead_port_is_passed_over(cli: Any, provider: Any) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as reserved:
-        dead = f"http://127.0.0.1:{reserved.getsockname()[1]}"
+    dead = f"http://127.0.0.1:{free_port()}"
     options = ("--port", "0", "--upstream-anthropic", provider.url)
     ended = cli.run("exec", *options, "--", sys.executable, *POST, ANTHROPIC_BASE_URL=dead)
     assert (ended.returncode, ended.stdout) == (0, "200\n"), ended.stderr
@@ -205,8 +202,7 @@ def test_a_port_that_another_program_has_is_avoided(cli: Any, provider: Any) -> 
 
 
 def test_clients_that_start_together_share_one_worker(cli: Any, provider: Any) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as reserved:
-        port = str(reserved.getsockname()[1])
+    port = str(free_port())
     started = [
         cli.start("exec", "--port", port, "--upstream-anthropic", provider.url, "--", sys.executable, *ENVIRONMENT) for _ in range(3)
     ]

@@ -15,12 +15,6 @@ from caveman_tui.protocol.discovery import WorkerRecord, write_record
 
 
 @pytest.fixture
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
-
-
-@pytest.fixture
 def options(provider: Any, free_port: int) -> list[str]:
     return ["--port", str(free_port), "--upstream-anthropic", provider.url, "--upstream-openai", provider.url]
 

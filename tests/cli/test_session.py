@@ -22,11 +22,7 @@ from caveman_tui.core.policy import LoopTtlMode, ShrinkMode
 from caveman_tui.protocol.control import ConversationList, Status
 from caveman_tui.protocol.discovery import WorkerRecord, is_alive, process_exists, read_record, records
 from caveman_tui.traffic.control import WorkerClient
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
+from tests.free_port import free_port
 
 
 def _ask(record: WorkerRecord, question: Callable[[WorkerClient], Any]) -> Any:
@@ -80,7 +76,7 @@ def test_a_second_signal_ends_it_at_once_and_does_not_look_like_a_crash(cli: Any
 
 
 def test_after_kill_9_the_port_is_free_and_conversations_keep_their_pins(cli: Any, provider: Any, wait_for: Any) -> None:
-    process, record = cli.serve("--port", str(_free_port()), "--upstream-anthropic", provider.url, "--shrink", "apply")
+    process, record = cli.serve("--port", str(free_port()), "--upstream-anthropic", provider.url, "--shrink", "apply")
     assert _post(record) == 200
     pins = places.state_dir() / f"pins-{record.port}.json"
     wait_for(lambda: pins.exists() and b"session-1" in pins.read_bytes(), "the pin on disk")
@@ -209,7 +205,7 @@ def test_a_worker_that_is_stopped_under_run_stays_ended(cli: Any, wait_for: Any,
 
 
 def test_run_joins_a_worker_that_runs_already_and_guards_it(cli: Any, wait_for: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    process, running = cli.serve("--port", str(_free_port()), "--upstream-openai", "http://127.0.0.1:9")
+    process, running = cli.serve("--port", str(free_port()), "--upstream-openai", "http://127.0.0.1:9")
     seen: list[WorkerRecord] = []
 
     def screen(record: WorkerRecord, *_: object, **__: object) -> int:
@@ -247,7 +243,7 @@ def test_run_says_when_another_program_has_the_port(monkeypatch: pytest.MonkeyPa
 
 def test_run_shows_why_a_worker_did_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "require_terminal", lambda: None)
-    port = _free_port()
+    port = free_port()
     ended = CliRunner().invoke(main, ["--port", str(port), "--upstream-anthropic", f"http://127.0.0.1:{port}"])
     assert ended.exit_code == 1
     assert "which is this worker itself" in ended.output

@@ -25,12 +25,6 @@ def _record(port: int) -> WorkerRecord:
     return WorkerRecord(pid=1, instance="i", version="1", host="127.0.0.1", port=port, started_at=0.0)
 
 
-@pytest.fixture
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
-
-
 def _options(tmp_path: Path, port: int) -> WorkerOptions:
     return WorkerOptions(config_path=tmp_path / "config.toml", flags=Flags(port=port))
 

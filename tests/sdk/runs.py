@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import json
 import os
-import socket
 import sys
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from caveman_tui.demo.provider import Provider, Received
 from caveman_tui.protocol.control import ExchangeDetail
 from caveman_tui.protocol.discovery import WorkerRecord, records
 from caveman_tui.traffic.control import WorkerClient
+from tests.free_port import free_port
 from tests.sdk import messages_client, openai_client
 from tests.sdk.answers import script
 from tests.sdk.transcript import CASE_HEADER
@@ -101,8 +101,7 @@ async def run_through_served(home: Home, *options: str) -> dict[str, Run]:
 
 async def run_through_started(home: Home, *options: str) -> dict[str, Run]:
     """Each SDK under `exec`, the first of which starts the worker; the second finds it running."""
-    with socket.create_server(("127.0.0.1", 0)) as reserved:
-        port = reserved.getsockname()[1]
+    port = free_port()
     (home.folder / "config.toml").write_text(f"port = {port}\n")
     async with _providers() as providers:
         try:

@@ -12,6 +12,8 @@ from caveman_tui.demo.provider import Received
 from tests.sdk.conftest import Runs
 from tests.sdk.runs import CLIENTS, Run, Seen
 
+pytestmark = pytest.mark.xdist_group("sdk")
+"""All in one process: the runs that they compare take longer than all comparing."""
 CASES = [(sdk, case.__name__) for sdk, client in CLIENTS.items() for case in client.CASES]
 ENDS = {
     "too_many_markers": ["provider-error"],

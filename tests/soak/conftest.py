@@ -6,9 +6,8 @@ import hashlib
 import os
 import random
 import signal
-import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -120,18 +119,3 @@ async def _until_it_listens(worker: ServingWorker) -> None:
             line = await worker.process.stderr.readline()
             assert line, f"the worker did not start: {said.decode()}"
             said += line
-
-
-@pytest.fixture
-def fixed_port() -> int:
-    """A free port below those that the system gives to outgoing connections, so that nobody takes it between two workers."""
-    for port in _candidates():
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port
-    raise AssertionError("no free port")
-
-
-def _candidates() -> Iterator[int]:
-    start = 20_000 + os.getpid() % 5_000
-    yield from range(start, start + 2_000)

@@ -31,7 +31,7 @@ class Tally:
 
 
 async def test_every_edited_request_can_be_undone_after_a_kill(
-    tmp_path: Path, fixed_port: int, randomness: random.Random, report: Report
+    tmp_path: Path, free_port: int, randomness: random.Random, report: Report
 ) -> None:
     """A request counts from its head on: the length in there tells of the edit, though the body may never have come to its end."""
     starts: list[float] = []
@@ -44,7 +44,7 @@ async def test_every_edited_request_can_be_undone_after_a_kill(
                 tally, provider.seen = Tally(), []
                 began = time.monotonic()
                 store = folder / "ccr.db"
-                async with serving_worker(fixed_port, provider.url, "--shrink", "apply", store=store) as worker:
+                async with serving_worker(free_port, provider.url, "--shrink", "apply", store=store) as worker:
                     starts.append(time.monotonic() - began)
                     await _send_until_killed(worker, provider, tally, randomness)
                 await asyncio.to_thread(_check, store, provider.seen, tally)

@@ -19,7 +19,7 @@ _PIECE = 1 << 18
 
 
 @pytest.mark.parametrize("edited", [False, True], ids=["as-they-came", "edited"])
-async def test_four_large_bodies_at_once(edited: bool, fixed_port: int, randomness: random.Random, report: Report) -> None:
+async def test_four_large_bodies_at_once(edited: bool, free_port: int, randomness: random.Random, report: Report) -> None:
     """35 MB each way; what came is compared by digest, so that this process holds little itself."""
     requests = [agent_request(randomness, tool_count=20, text_bytes=BODY_BYTES * 14 // 17) for _ in range(AT_ONCE)]
     received: dict[str, str] = {}
@@ -38,7 +38,7 @@ async def test_four_large_bodies_at_once(edited: bool, fixed_port: int, randomne
             await exchange.send(piece)
 
     mode = ("--shrink", "apply") if edited else ("--shrink", "off", "--ttl", "off")
-    async with RawProvider(answer, reads_bodies=False) as provider, serving_worker(fixed_port, provider.url, *mode) as worker:
+    async with RawProvider(answer, reads_bodies=False) as provider, serving_worker(free_port, provider.url, *mode) as worker:
         before = worker.memory("VmHWM")
         answers = await asyncio.gather(*(_send(worker.port, str(tag), request) for tag, request in enumerate(requests)))
         peak = worker.memory("VmHWM")

@@ -75,14 +75,14 @@ class Followed:
             assert kinds["rewritten"] in (1, 2), (id, kinds)
 
 
-async def test_many_streams_with_the_events_followed(fixed_port: int, randomness: random.Random, tmp_path: Path, report: Report) -> None:
+async def test_many_streams_with_the_events_followed(free_port: int, randomness: random.Random, tmp_path: Path, report: Report) -> None:
     (tmp_path / "config.toml").write_text(f"body_memory_mib = {BODY_MEMORY_MIB}\n")
     requests = [agent_request(randomness, tool_count=30, text_bytes=20_000) for _ in range(STREAMS)]
     memory: list[tuple[float, int]] = []
     options = ("--shrink", "apply", "--config", str(tmp_path / "config.toml"))
     async with (
         RawProvider(_stream) as provider,
-        serving_worker(fixed_port, provider.url, *options) as worker,
+        serving_worker(free_port, provider.url, *options) as worker,
         WorkerClient(worker.socket) as control,
     ):
         followed, following = await _follow(control)
