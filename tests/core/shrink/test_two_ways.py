@@ -61,7 +61,7 @@ def test_both_ways_agree(catalog: tuple[bytes, Any], level: Level) -> None:
 def test_both_ways_agree_on_descriptions(
     twin: Any, own: str, inner: str, indent: int | None, ascii_only: bool, tight: bool, level: Level
 ) -> None:
-    properties = {"title": {"title": "T", "description": inner, "enum": ["r", "w"]}, "b": {"default": 1e17, "description": inner}}
+    properties = {"title": {"title": "T", "description": inner, "enum": ["r", 0.5]}, "b": {"default": [1.0, 10**20], "description": inner}}
     tool = {"name": "t", "description": own, "inputSchema": {"properties": properties, "required": ["b"]}}
     _both_ways(dumped({"tools": [tool, twin[0]]}, indent=indent, ascii_only=ascii_only, tight=tight), level)
 
