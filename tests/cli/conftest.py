@@ -1,5 +1,6 @@
 """A provider that answers, and workers as real processes."""
 
+import contextlib
 import http.server
 import os
 import signal
@@ -113,19 +114,24 @@ class Cli:
         )
 
 
-@pytest.fixture
-def cli(tmp_path: Path) -> Iterator[Cli]:
-    commands = Cli(tmp_path)
-    yield commands
+@contextlib.contextmanager
+def commands(directory: Path) -> Iterator[Cli]:
+    """Commands run in `directory`; in the end what they started is ended, workers included."""
+    cli = Cli(directory)
+    yield cli
     for record in records(places.state_dir()):
         if record.pid != os.getpid():
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(record.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-    for process in commands.started:
+    for process in cli.started:
         process.kill()
         process.communicate()
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Iterator[Cli]:
+    with commands(tmp_path) as started:
+        yield started
 
 
 @pytest.fixture(name="wait_for")

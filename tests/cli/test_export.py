@@ -1,12 +1,13 @@
 """`export` on a real worker in front of the demo's provider."""
 
+import contextlib
 import json
 import shutil
 import stat
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 
 from caveman_tui import places
 from caveman_tui.protocol.discovery import WorkerRecord
+from tests.cli.conftest import Cli, commands, wait_for
 from tests.traffic.har_schema import validate
 
 KEY = "sk-ant-api03-" + "Ab3_" * 20
@@ -22,8 +24,8 @@ SESSION = "7d9e-session"
 TOOLS = [{"name": "read", "description": "Reads.", "input_schema": {"type": "object", "properties": {}}}]
 
 
-@pytest.fixture
-def demo_provider() -> Iterator[str]:
+@contextlib.contextmanager
+def provider() -> Iterator[str]:
     command = [sys.executable, "-m", "caveman_tui.demo.provider", "--script", "hello"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -59,9 +61,9 @@ class Worker:
         return [json.loads(line) for line in ended.stdout.splitlines()]
 
 
-@pytest.fixture
-def worker(cli: Any, demo_provider: str, wait_for: Callable[..., Any]) -> Worker:
-    _, record = cli.serve("--port", "0", "--upstream-anthropic", demo_provider)
+def serve_three(cli: Any, provider_url: str) -> Worker:
+    """A worker with three exchanges that have ended."""
+    _, record = cli.serve("--port", "0", "--upstream-anthropic", provider_url)
     made = Worker(cli, record)
     made.post("the first question, about quokkas")
     made.post(f"never paste {KEY} anywhere", stream=True)
@@ -69,6 +71,41 @@ def worker(cli: Any, demo_provider: str, wait_for: Callable[..., Any]) -> Worker
     # The response is complete for its client a moment before its exchange has ended.
     wait_for(lambda: all(line["exchange"]["duration_ms"] is not None for line in made.lines()), "the end of all exchanges")
     return made
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What many tests only look at."""
+
+    record: WorkerRecord
+    provider_url: str
+    home: Path
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
+    home = tmp_path_factory.mktemp("shared")
+    with pytest.MonkeyPatch.context() as patch, provider() as url:
+        patch.setenv("CAVEMAN_HOME", str(home / "caveman"))
+        for name in ("STATE", "DATA", "RUNTIME"):
+            patch.setenv(f"CAVEMAN_TUI_{name}", str(home / name))
+        with commands(home) as cli:
+            yield Shared(serve_three(cli, url).record, url, home)
+
+
+@pytest.fixture
+def worker(shared: Shared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Worker:
+    """The shared one, in a home in which nothing was exported yet; it must get no more exchanges."""
+    for name in ("STATE", "RUNTIME"):
+        monkeypatch.setenv(f"CAVEMAN_TUI_{name}", str(shared.home / name))
+    return Worker(Cli(tmp_path), shared.record)
+
+
+@pytest.fixture
+def own_worker(cli: Any) -> Iterator[Worker]:
+    """Another one for a test that changes it, or that starts more."""
+    with provider() as url:
+        yield serve_three(cli, url)
 
 
 def test_without_options_all_goes_to_a_new_private_file_of_the_data_folder(worker: Worker) -> None:
@@ -127,10 +164,10 @@ def test_a_report_tells_of_each_conversation(worker: Worker) -> None:
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl here to run the command with")
-def test_a_curl_command_runs(worker: Worker, demo_provider: str) -> None:
+def test_a_curl_command_runs(worker: Worker, shared: Shared) -> None:
     (exchange,) = worker.lines("--filter", "body:quokkas")
     ended = worker.export("--format", "curl", exchange["exchange"]["id"], "-o", "-")
-    assert f"{demo_provider}/v1/messages" in ended.stdout
+    assert f"{shared.provider_url}/v1/messages" in ended.stdout
     assert "set ANTHROPIC_API_KEY" in ended.stderr
     answer = subprocess.run(["sh"], input=f"ANTHROPIC_API_KEY=any\n{ended.stdout}", capture_output=True, text=True, timeout=60, check=False)
     assert json.loads(answer.stdout)["content"][0]["text"] == "Hello from the stand-in.", answer.stderr
@@ -167,21 +204,21 @@ def test_errors_say_what_to_do_and_write_nothing(worker: Worker, arguments: list
     assert code == 0 or not list(places.exports_dir().iterdir())
 
 
-def test_a_beginning_that_several_conversations_share_is_refused(worker: Worker) -> None:
-    worker.post("a fourth", session="7d9e-twin")
-    ended = worker.export("--conversation", "7d9e")
+def test_a_beginning_that_several_conversations_share_is_refused(own_worker: Worker) -> None:
+    own_worker.post("a fourth", session="7d9e-twin")
+    ended = own_worker.export("--conversation", "7d9e")
     assert ended.returncode == 1
     assert "Several conversations begin with '7d9e': 7d9e-session, 7d9e-twin." in ended.stderr
-    assert [line["exchange"]["conversation"] for line in worker.lines("--conversation", "7d9e-twin")] == ["7d9e-twin"]
+    assert [line["exchange"]["conversation"] for line in own_worker.lines("--conversation", "7d9e-twin")] == ["7d9e-twin"]
 
 
-def test_the_worker_is_found_by_socket_or_port_and_several_are_told_apart(cli: Any, worker: Worker) -> None:
-    assert len(worker.lines("--socket", worker.record.socket)) == 3
+def test_the_worker_is_found_by_socket_or_port_and_several_are_told_apart(cli: Any, own_worker: Worker) -> None:
+    assert len(own_worker.lines("--socket", own_worker.record.socket)) == 3
     _, other = cli.serve("--port", "0")
-    ended = worker.export()
+    ended = own_worker.export()
     assert ended.returncode == 1 and "Several workers run" in ended.stderr and str(other.port) in ended.stderr
-    assert len(worker.lines("--port", str(worker.record.port))) == 3
-    empty = worker.export("--port", str(other.port))
+    assert len(own_worker.lines("--port", str(own_worker.record.port))) == 3
+    empty = own_worker.export("--port", str(other.port))
     assert empty.returncode == 1 and "Nothing to export of 0 exchanges" in empty.stderr
 
 
