@@ -18,7 +18,6 @@ _WIDEST = 16
 """Bytes, levels, and blanks per level beyond which nothing is tried: they bound how much longer the attempt may be than what was read."""
 
 _NON_ASCII_ESCAPE = re.compile(rb"\\u(?!00[0-7])[0-9a-fA-F]{4}")
-_LINE_START = re.compile(rb"\n( *)")
 _ESCAPED_IN_ASCII = re.compile(r"[^\x00-\x7e]")
 
 
@@ -82,9 +81,10 @@ def _is_deep(data: bytes, tree: Any) -> bool:
 
 def _apparent_layout(data: bytes) -> tuple[int, bytes] | None:
     """The only indent and margin that can be those of `data`, by its first colon, or by the start of its second and its last line."""
-    second_line = _LINE_START.search(data)
-    if second_line is None:
+    end = data.find(b"\n")
+    if end < 0:
         return (0 if data.startswith(b" ", data.find(b'":') + 2) else -1), b""
-    width = len(second_line[1])
+    second_line = data[end + 1 : end + 2 + _WIDEST]
+    width = len(second_line) - len(second_line.lstrip(b" "))
     margin = len(data) - data.rfind(b"\n") - len("\n}")
     return (width - margin, b" " * margin) if margin < width <= _WIDEST else None
