@@ -1,15 +1,16 @@
 """The block structure of a tidied description: which line is what, and which line is whose parent."""
 
 import re
-from dataclasses import dataclass
 from itertools import pairwise
 
-from caveman_tui.core.shrink.layout import LineKind, line_kind, verbatim_spans
+import msgspec
+
+from caveman_tui.core.shrink.layout import verbatim_spans
+from caveman_tui.core.shrink.line import Line, LineKind, line_of
 from caveman_tui.core.shrink.sections import Section, announces, section_of
 
 
-@dataclass(slots=True)
-class Block:
+class Block(msgspec.Struct, eq=False, gc=False):
     """A line, or a run of lines that only makes sense together (fence, table, code)."""
 
     kind: int
@@ -17,15 +18,17 @@ class Block:
     end: int
     """End of the text, before the line end."""
     indent: int
+    line: Line | None = None
+    """The line that it is, None for a run of lines."""
+    own_section: str = Section.NONE
+    is_head: bool = False
+    """Announces the blocks below it: a heading, or a line that ends with a colon."""
+    after_blank: bool = False
     head: int = -1
     """Index of the block that this one belongs under."""
     group: int = -1
     """Number shared by the items of one list."""
     section: str = Section.NONE
-    own_section: str = Section.NONE
-    is_head: bool = False
-    """Announces the blocks below it: a heading, or a line that ends with a colon."""
-    after_blank: bool = False
     runs_on: bool = False
     """Its last sentence has no end, and a line of text follows that may go on with it."""
     goes_on: bool = False
@@ -54,8 +57,6 @@ _OTHER_HEADING_LEVEL = 7
 _DEEPEST_TAGS = 50
 _TAG_LEVEL = 100
 """Level of a tag among headings: a heading of hashes inside it doesn't close it."""
-_EXAMPLE_ITEM = re.compile(r"[-*•]\s+(?:examples?|e\.g\.|示例|例如|예시)\s*[:：]", re.IGNORECASE)
-_UTTERANCE = re.compile(r"[-*•]\s+(?:\w+: )?(?:\"[^\"]*\"|“[^”]*”)(?: (?:->|→) .*)?$")
 
 
 def parse(text: str) -> list[Block]:
@@ -77,36 +78,21 @@ def parse(text: str) -> list[Block]:
         if index in verbatim:
             last, kind = verbatim[index]
             end = at + sum(map(len, lines[index:last])) + last - index - 1
-        else:
-            last, kind = index + 1, line_kind(stripped)
-            end = at + len(line)
-        if kind == LineKind.HEADING and not blank and blocks and _underlines(text, blocks[-1], stripped, indent):
-            _make_heading(text, blocks[-1], end)
-        else:
-            block = Block(kind, at, end, indent, after_blank=blank)
-            if kind in _ANNOUNCERS:
-                _find_section(block, stripped)
-            blocks.append(block)
+            blocks.append(Block(kind, at, end, indent, after_blank=blank))
             blank = False
+        else:
+            last, end, shown = index + 1, at + len(line), line_of(stripped)
+            if shown.kind == LineKind.HEADING and not blank and blocks and _underlines(text, blocks[-1], stripped, indent):
+                _make_heading(text, blocks[-1], end)
+            else:
+                blocks.append(Block(shown.kind, at, end, indent, shown, shown.own_section, shown.is_head, blank))
+                blank = False
         at = end + 1
         index = last
     if len(blocks) > 1:
         _find_wrapped(text, blocks)
     _nest(text, blocks)
     return blocks
-
-
-def _find_section(block: Block, line: str) -> None:
-    """See what a line announces."""
-    block.is_head = block.kind == LineKind.HEADING or announces(line)
-    if (block.is_head and not line.startswith("</")) or block.kind == LineKind.FIELD:
-        block.own_section = section_of(line)
-        block.is_head = block.is_head or block.own_section in (Section.RETURNS, Section.EXAMPLES)
-    if block.kind == LineKind.BULLET and not block.is_head:
-        if _EXAMPLE_ITEM.match(line):
-            block.own_section = Section.EXAMPLES
-        elif line.count(" ") > 3 and _UTTERANCE.match(line):
-            block.own_section = Section.DIALOGUE
 
 
 def _underlines(text: str, above: Block, line: str, indent: int) -> bool:
@@ -119,7 +105,7 @@ def _underlines(text: str, above: Block, line: str, indent: int) -> bool:
 def _make_heading(text: str, block: Block, end: int) -> None:
     block.kind, block.is_head = LineKind.HEADING, True
     block.own_section = section_of(text[block.start : block.end].strip())
-    block.end = end
+    block.end, block.line = end, None
 
 
 def _find_wrapped(text: str, blocks: list[Block]) -> None:
@@ -217,7 +203,6 @@ def _same_list(blocks: list[Block], before: int, index: int) -> bool:
     return True
 
 
-_ANNOUNCERS = (LineKind.TEXT, LineKind.BULLET, LineKind.FIELD, LineKind.HEADING)
 _PROSE = (LineKind.TEXT, LineKind.BULLET, LineKind.FIELD)
 _ENDED = ".!?:;。！？：；…)]}>|"
 _LOOSE = (LineKind.BULLET, LineKind.CODE, LineKind.FENCE, LineKind.TABLE)

@@ -1,11 +1,12 @@
 """Which pieces of a tidied description stay at a level: the judgement of each, then lists as wholes and heads with what is below."""
 
+from collections.abc import Iterable
+
 from caveman_tui.core.policy import Level
 from caveman_tui.core.shrink.judge import Judge
-from caveman_tui.core.shrink.layout import LineKind
+from caveman_tui.core.shrink.line import LineKind
 from caveman_tui.core.shrink.model import ToolContext
 from caveman_tui.core.shrink.pieces import Piece, Plan, take_apart
-from caveman_tui.core.shrink.reading import read
 from caveman_tui.core.shrink.repetition import LEAST_CHARACTERS, exact_key
 from caveman_tui.core.shrink.sections import Section, announces
 from caveman_tui.core.shrink.vocabulary import Signal
@@ -27,13 +28,19 @@ def plan(text: str, context: ToolContext, level: Level) -> Plan:
     Judge(made, context).judge()
     if level is Level.TERSE:
         _keep_rules_only(made)
+    if not all(piece.kept and not piece.bare for piece in made.pieces):
+        _settle(made)
+    return made
+
+
+def _settle(made: Plan) -> None:
+    family = _Family(made)
     for _ in range(_SETTLING_ROUNDS):
         before = [piece.kept for piece in made.pieces]
         _keep_lists_whole(made)
-        _settle_heads(made)
+        _settle_heads(made, family)
         if before == [piece.kept for piece in made.pieces]:
             break
-    return made
 
 
 def _drop_exact_repetitions(made: Plan) -> None:
@@ -42,7 +49,7 @@ def _drop_exact_repetitions(made: Plan) -> None:
         if len(piece.text) < LEAST_CHARACTERS:
             continue
         block, key = made.blocks[piece.block], exact_key(piece.text)
-        if block.kind == LineKind.TEXT and not block.is_head and not piece.lead and key in earlier:
+        if key and key in earlier and block.kind == LineKind.TEXT and not block.is_head and not piece.lead:
             piece.drop("repetition", "the same words stand above")
         else:
             earlier.add(key)
@@ -52,7 +59,7 @@ def _keep_rules_only(made: Plan) -> None:
     """Of what the standard level keeps, keep the lead and what states a rule, by a constraint marker or in other words."""
     for piece in made.pieces:
         if piece.kept and not piece.lead and not piece.bare:
-            sentence = read(piece.text)
+            sentence = piece.sentence
             if not (sentence.bits & _TERSE or sentence.signals() & _TERSE):
                 piece.drop(piece.kind, "states no rule")
 
@@ -70,47 +77,60 @@ def _keep_lists_whole(made: Plan) -> None:
             piece.keep(piece.kind, "belongs to a list that is kept")
 
 
-def _settle_heads(made: Plan) -> None:
+class _Family:
+    """The pieces of each block, and the blocks below it."""
+
+    __slots__ = ("below", "pieces")
+
+    def __init__(self, made: Plan) -> None:
+        self.pieces: list[list[Piece]] = [[] for _ in made.blocks]
+        for piece in made.pieces:
+            self.pieces[piece.block].append(piece)
+        self.below: dict[int, list[int]] = {}
+        for index, block in enumerate(made.blocks):
+            if block.head >= 0 and block.closes < 0:
+                self.below.setdefault(block.head, []).append(index)
+
+    def alive(self, blocks: Iterable[int]) -> bool:
+        """Whether anything of these blocks is kept."""
+        return any(piece.kept for block in blocks for piece in self.pieces[block])
+
+
+def _settle_heads(made: Plan, family: _Family) -> None:
     """Drop heads with nothing left below, keep what a kept line with a colon announces."""
     blocks = made.blocks
-    children: dict[int, list[int]] = {}
-    for index, block in enumerate(blocks):
-        if block.head >= 0 and block.closes < 0:
-            children.setdefault(block.head, []).append(index)
-    by_block: dict[int, list[Piece]] = {}
-    for piece in made.pieces:
-        by_block.setdefault(piece.block, []).append(piece)
-
-    def alive(index: int) -> bool:
-        return any(piece.kept for piece in by_block[index])
-
     for index in range(len(blocks) - 1, -1, -1):
-        own, below = by_block[index], children.get(index, [])
-        any_below = any(alive(child) for child in below)
-        last = own[-1]
-        if any_below:
-            if not alive(index):
-                for piece in own:
-                    piece.keep("heading", "what is kept stands below it")
-            elif not last.kept and announces(last.text):
-                last.keep("heading", "what is kept stands below it")
-            continue
-        if not below:
-            if blocks[index].kind == LineKind.HEADING and last.bare and not last.lead:
+        below = family.below.get(index)
+        if below:
+            _settle_head(made, family, index, below)
+        elif blocks[index].kind == LineKind.HEADING:
+            last = family.pieces[index][-1]
+            if last.bare and not last.lead:
                 last.drop("heading", "nothing stands below it")
-            continue
-        if all(piece.bare and not piece.lead for piece in own if piece.kept):
-            for piece in own:
-                if piece.kept:
-                    piece.drop("heading", "nothing is left below it")
-        elif last.kept and announces(last.text):
-            for child in below:
-                if blocks[child].section not in _DROPPED_SECTIONS or last.lead:
-                    for piece in by_block[child]:
-                        piece.keep(piece.kind, "announced by the line above")
-            if not any(alive(child) for child in below):
-                made.dangling.add(index)
     for index, block in enumerate(blocks):
         if block.closes >= 0:
-            for piece in by_block[index]:
-                piece.kept, piece.kind, piece.why = alive(block.closes), "heading", "goes with the tag that it closes"
+            kept = family.alive([block.closes])
+            for piece in family.pieces[index]:
+                piece.kept, piece.kind, piece.why = kept, "heading", "goes with the tag that it closes"
+
+
+def _settle_head(made: Plan, family: _Family, index: int, below: list[int]) -> None:
+    own = family.pieces[index]
+    last = own[-1]
+    if family.alive(below):
+        if not family.alive([index]):
+            for piece in own:
+                piece.keep("heading", "what is kept stands below it")
+        elif not last.kept and announces(last.text):
+            last.keep("heading", "what is kept stands below it")
+    elif all(piece.bare and not piece.lead for piece in own if piece.kept):
+        for piece in own:
+            if piece.kept:
+                piece.drop("heading", "nothing is left below it")
+    elif last.kept and announces(last.text):
+        for child in below:
+            if made.blocks[child].section not in _DROPPED_SECTIONS or last.lead:
+                for piece in family.pieces[child]:
+                    piece.keep(piece.kind, "announced by the line above")
+        if not family.alive(below):
+            made.dangling.add(index)

@@ -5,14 +5,15 @@ import re
 from caveman_tui.core.policy import Level
 from caveman_tui.core.shrink.decide import plan
 from caveman_tui.core.shrink.judge import explain
-from caveman_tui.core.shrink.layout import LineKind, tidy
+from caveman_tui.core.shrink.layout import tidy
+from caveman_tui.core.shrink.line import LineKind
 from caveman_tui.core.shrink.model import ToolContext, Unit
-from caveman_tui.core.shrink.pieces import Plan
+from caveman_tui.core.shrink.pieces import CUT_SIGN, Plan
+from caveman_tui.core.shrink.repetition import says_anything_twice
+from caveman_tui.core.shrink.settled import is_settled
 
 WHOLE_BYTES = 160
 """Descriptions of at most this many UTF-8 bytes stay whole at every level (caveman-shrink's budget, kept)."""
-CUT_SIGN = "…"
-"""Stands where something was dropped inside a line. Where whole lines were dropped, the line end is the sign."""
 _PASSES = 6
 _ENDED = ".!?:;。！？：；…"
 _WORD = re.compile(r"\S+")
@@ -38,7 +39,7 @@ def shorten(text: str, context: ToolContext, level: Level) -> str:
     if not text:
         return text
     tidied = tidy(text)
-    if _is_short(tidied):
+    if _is_short(tidied) or (level is Level.CAREFUL and not says_anything_twice(tidied)):
         return tidied
     out = _shortened(tidied, plan(tidied, context, level), context, level)
     return text if out is None else out
@@ -56,16 +57,18 @@ def _shortened(tidied: str, first: Plan, context: ToolContext, level: Level) -> 
     for _ in range(_PASSES):
         if all(piece.kept for piece in made.pieces):
             return text
-        out = tidy(_joined(made))
+        out = tidy(joined(made))
         if out == text:
             return text
         if _is_short(out):
+            return out
+        if is_settled(made, out):
             return out
         text, made = out, plan(out, context, level)
     return None
 
 
-def _joined(made: Plan) -> str:
+def joined(made: Plan) -> str:
     """Return the kept pieces as text."""
     out: list[str] = []
     line: list[str] = []

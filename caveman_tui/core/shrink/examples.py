@@ -14,9 +14,9 @@ _BETWEEN_RUNS = re.compile(r"[\s\"'`,()]+")
 _JOINT = re.compile(r"[A-Za-z0-9][^\w\s\"'`,.()’\-…]|\d[.\-]|[^\w\s\"'`,.()*\-•+…‘’“”>→=:][A-Za-z0-9]")
 """What makes a run of characters a value although it isn't quoted: a sign that prose doesn't put there."""
 _TEMPLATE = re.compile(r"<[a-z][\w|\- ]*>|\{\{?[a-z_]+\}\}?")
-_WORDS = re.compile(r"[^\W\d_]+")
-_NUMBERS = re.compile(r"\d+")
-_SPACES = re.compile(r"\s+")
+_LETTERS = re.compile(r"[^\W0-9_]+|\s+")
+_DIGITS = frozenset("0123456789")
+_SIGNS_OF_PROSE = frozenset("9_'\"()[]{},!?=")
 _WORD = re.compile(r"[A-Za-z_][\w]*")
 
 
@@ -57,8 +57,10 @@ def value_shapes(text: str) -> set[str]:
         literal = _ASSIGNED.sub("", literal).strip("\"'`")
         if literal.count(" ") > 2 or _NUMBER.match(literal):
             continue
-        signs = set(_SPACES.sub("", _NUMBERS.sub("9", _WORDS.sub("", literal.strip(".,;:!?()[]{}")))))
-        if signs - set("9_'\"()[]{},!?=") and (signs != {"-"}):
+        signs = set(_LETTERS.sub("", literal.strip(".,;:!?()[]{}")))
+        if not _DIGITS.isdisjoint(signs):
+            signs = signs - _DIGITS | {"9"}
+        if not signs <= _SIGNS_OF_PROSE and signs != {"-"}:
             shapes.add("".join(sorted(signs)))
     return shapes
 

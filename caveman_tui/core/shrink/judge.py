@@ -5,10 +5,10 @@ import re
 from caveman_tui.core.shrink import examples
 from caveman_tui.core.shrink.blocks import Block
 from caveman_tui.core.shrink.filler import FillerRule
-from caveman_tui.core.shrink.layout import LineKind
+from caveman_tui.core.shrink.line import LineKind
 from caveman_tui.core.shrink.model import ToolContext
 from caveman_tui.core.shrink.pieces import NOTHING_SHOWS, PLAIN, SENTENCE_ENDS, SHORT, VERBATIM, Piece, Plan
-from caveman_tui.core.shrink.reading import Reading, read
+from caveman_tui.core.shrink.reading import Reading
 from caveman_tui.core.shrink.repetition import Earlier
 from caveman_tui.core.shrink.restated import Known
 from caveman_tui.core.shrink.sections import Section, announces
@@ -46,7 +46,7 @@ class Judge:
             block = blocks[piece.block]
             if self._announced and block.section == Section.NONE and block.head in self._announced:
                 block.section = self._announced[piece.block] = self._announced[block.head]
-            sentence = read(piece.text)
+            sentence = piece.sentence
             if piece.lead:
                 pass
             elif block.kind in VERBATIM:
@@ -186,7 +186,7 @@ class Judge:
         if not lists or not is_english(made.text):
             return
         for pieces in lists.values():
-            if all(_is_plain(piece.text) for piece in pieces):
+            if all(_is_plain(piece.sentence) for piece in pieces):
                 for piece in pieces:
                     if piece.kept:
                         piece.drop("elaboration", "puts the line above in other words")
@@ -199,8 +199,9 @@ def _is_prose(piece: Piece, block: Block, text: str) -> bool:
     return block.kind == LineKind.TEXT or piece.start > block.start or (block.kind == LineKind.FIELD and block.group < 0)
 
 
-def _is_plain(text: str) -> bool:
-    return text.isascii() and ":" not in text and text.count(" ") >= _LEAST_BLANKS_OF_PLAIN and not read(text).signals() & ~_ELABORATION
+def _is_plain(sentence: Reading) -> bool:
+    text = sentence.text
+    return text.isascii() and ":" not in text and text.count(" ") >= _LEAST_BLANKS_OF_PLAIN and not sentence.signals() & ~_ELABORATION
 
 
 def explain(made: Plan) -> None:
@@ -208,7 +209,7 @@ def explain(made: Plan) -> None:
     for piece in made.pieces:
         if not piece.by_signs:
             continue
-        signals = read(piece.text).signals()
+        signals = piece.sentence.signals()
         if signals & Signal.MARKER:
             kind, why = LABELS[Signal.MARKER], "carries a constraint marker"
         elif signals and piece.kind == PLAIN:

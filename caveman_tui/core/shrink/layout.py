@@ -6,16 +6,13 @@
 import re
 from collections.abc import Iterator
 
+from caveman_tui.core.shrink.line import LineKind, line_of
+
 MAX_INDENT = 200
 """Columns of indentation that are looked at; anything deeper counts as this deep."""
 
 _SPACES = re.compile(r"(`[^`]*`|\"[^\"]*\")|[ \t\r]{2,}|[\t\r]")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})([^`]*)$")
-_BULLET = re.compile(r"(?:[-*•·●▪◦‣–+]\s|[•●▪◦‣]|\(?\d{1,3}[.)]\s|\(?[a-z]\)\s|[①-⑳]|\d{1,2}、)\s*\S")
-_FIELD = re.compile(r"[*`\"'@$]{0,3}[^\W\d][\w.\-\[\]/*]{0,60}[`\"'*]{0,3} ?(?:\([^()]{0,80}\))? ?[:：](?:\s|(?=[^\x00-\x7f])|$)")
-_HEADING = re.compile(r"#{1,6}\s|[=\-_*]{3,}\s*$|</?[A-Za-z][\w-]{0,40}>\s*$")
-_CODE_START = re.compile(r">>>? |\$ |(?:[{\[]\s*$|[}\])]+[,;]?\s*$|\"[^\"]{1,60}\"\s*:)")
-SETTING = re.compile(r"[A-Za-z_]\w*=[^=\s]")
 _OPENS = re.compile(r"(?:[{\[]|\w\()\s*$")
 _COLUMNS = re.compile(r"\S[ \t]{2,}\S.*\S[ \t]{2,}\S")
 _ENDED = ".!?:;。！？：；…)]}>|"
@@ -29,45 +26,9 @@ _LONGEST_CODE = 400
 _LEAST_ROWS = 2
 
 
-class LineKind:
-    """What a line is by its first characters. Plain numbers: the members of an enumeration take twenty times as long to name."""
-
-    TEXT = 0
-    BULLET = 1
-    FIELD = 2
-    HEADING = 3
-    TABLE = 4
-    CODE = 5
-    FENCE = 6
-    BLANK = 7
-    SETTING = 8
-    """`name=value`, as examples write arguments."""
-
-
 _ALIGNED = (LineKind.TABLE, LineKind.CODE)
 _JOINABLE = (LineKind.TEXT, LineKind.BULLET, LineKind.FIELD)
 _PASSES = 6
-
-
-def line_kind(stripped: str) -> int:
-    """Return what a line without its indentation is, as far as the line alone shows it; never FENCE."""
-    if not stripped:
-        return LineKind.BLANK
-    first = stripped[0]
-    if not first.isalpha() or stripped[1:2] == ")":
-        if first == "|":
-            return LineKind.TABLE
-        if first in "#=-_*<" and _HEADING.match(stripped):
-            return LineKind.HEADING
-        if _BULLET.match(stripped):
-            return LineKind.BULLET
-        if first in '>${}[])"' and _CODE_START.match(stripped):
-            return LineKind.CODE
-    if (":" in stripped or "：" in stripped) and _FIELD.match(stripped):
-        return LineKind.FIELD
-    if "=" in stripped and SETTING.match(stripped):
-        return LineKind.SETTING
-    return LineKind.TEXT
 
 
 def fence_of(line: str) -> str:
@@ -153,11 +114,8 @@ def indent_of(line: str) -> int:
 
 
 def collapse(line: str) -> str:
-    """Return one line with runs of blanks as one, except inside quotes and backticks."""
-    line = line.strip(" \t\r")
-    if "  " in line or "\t" in line or "\r" in line:
-        return _SPACES.sub(lambda found: found.group(1) or " ", line)
-    return line
+    """Return a stripped line with runs of blanks as one, except inside quotes and backticks."""
+    return _SPACES.sub(lambda found: found.group(1) or " ", line)
 
 
 def tidy(text: str) -> str:
@@ -181,7 +139,7 @@ def tidy(text: str) -> str:
 def _tidy_line(text: str) -> str:
     stripped = text.strip(" \t\r")
     if "  " in stripped or "\t" in stripped or "\r" in stripped:
-        return stripped if line_kind(stripped) in _ALIGNED else collapse(stripped)
+        return stripped if line_of(stripped).kind in _ALIGNED else collapse(stripped)
     return stripped
 
 
@@ -197,40 +155,41 @@ class _Tidying:
         self._tidy(text, lines)
 
     def _tidy(self, text: str, lines: list[str]) -> None:
-        verbatim = verbatim_spans(text, lines)
-        margin = min([indent_of(line) for line in lines[1:] if line.strip()], default=0)
         out = self.out
+        verbatim = verbatim_spans(text, lines)
+        bodies = [line.strip(" \t\r") for line in lines]
+        indents = [len(line) - len(line.lstrip(" \t")) for line in lines]
+        if max(indents, default=0) > MAX_INDENT:
+            indents = [min(indent, MAX_INDENT) for indent in indents]
+        margin = min([indent for indent, body in zip(indents[1:], bodies[1:], strict=True) if body and not body.isspace()], default=0)
         joinable = joined = False
         previous_indent = 0
-        index, count = 0, len(lines)
-        while index < count:
-            line = lines[index]
-            stripped = line.strip(" \t\r")
-            if not stripped:
+        after_run = 0
+        for index, body in enumerate(bodies):
+            if index < after_run:
+                continue
+            if not body:
                 if out and out[-1]:
                     out.append("")
                 joinable = False
-                index += 1
                 continue
-            if index in verbatim:
-                end = verbatim[index][0]
-                self._keep_run(lines[index:end], index == 0, margin)
+            if verbatim and index in verbatim:
+                after_run = verbatim[index][0]
+                self._keep_run(lines[index:after_run], index == 0, margin)
                 joinable = False
-                index = end
                 continue
-            source_indent = max(indent_of(line) - margin, 0) if index else 0
-            kind = line_kind(stripped)
-            if kind not in _ALIGNED and ("  " in stripped or "\t" in stripped or "\r" in stripped):
-                stripped = collapse(stripped)
-            if joinable and kind == LineKind.TEXT and _continues(out[-1], stripped, previous_indent, source_indent):
-                out[-1] = f"{out[-1]} {stripped}"
+            indent = indents[index] - margin if index and indents[index] > margin else 0
+            kind = line_of(body).kind
+            if ("  " in body or "\t" in body or "\r" in body) and kind not in _ALIGNED:
+                body = collapse(body)
+            if joinable and kind == LineKind.TEXT and _continues(out[-1], body, previous_indent, indent):
+                out[-1] = f"{out[-1]} {body}"
                 joined = True
             else:
-                level = self._level(source_indent)
-                out.append(" " * level + stripped if level else stripped)
-                previous_indent = source_indent
+                level = self._level(indent)
+                out.append(" " * level + body if level else body)
+                previous_indent = indent
             joinable = kind in _JOINABLE
-            index += 1
         if joined and (may_have_runs(text) or all(line[0] == " " for line in out[1:] if line)):
             self.settled = False
 

@@ -1,9 +1,10 @@
 """A tidied description taken apart: sentences and blocks that are no prose, each with the decision about it."""
 
-from dataclasses import dataclass, field
+import msgspec
 
 from caveman_tui.core.shrink.blocks import Block, parse
-from caveman_tui.core.shrink.layout import LineKind
+from caveman_tui.core.shrink.line import LineKind
+from caveman_tui.core.shrink.reading import Reading, read
 from caveman_tui.core.shrink.sections import announces
 from caveman_tui.core.shrink.sentences import sentence_ends
 
@@ -12,13 +13,14 @@ VERBATIM = (LineKind.FENCE, LineKind.CODE, LineKind.TABLE)
 SENTENCE_ENDS = ".!?。！？"
 SHORT = 25
 """Characters below which a stretch is a fragment and no sentence."""
+CUT_SIGN = "…"
+"""Stands where something was dropped inside a line. Where whole lines were dropped, the line end is the sign."""
 _LONGEST_LEAD = 4
 PLAIN = "plain"
 NOTHING_SHOWS = "nothing shows that it can go"
 
 
-@dataclass(slots=True)
-class Piece:
+class Piece(msgspec.Struct, eq=False, gc=False):
     """A sentence, or a block that is no prose, with the decision about it."""
 
     start: int
@@ -26,17 +28,22 @@ class Piece:
     block: int
     text: str
     """Without the blanks around it."""
+    sentence: Reading
+    """The text read."""
     kept: bool = True
     kind: str = PLAIN
     why: str = NOTHING_SHOWS
     bare: bool = False
     """Says nothing itself: it goes when everything below it goes."""
     lead: bool = False
+    rescued: bool = False
+    """Was dropped on its own, and is kept for something else that is kept."""
     by_signs: bool = False
     """Kept for what its words say; `explain` finds out what that is."""
 
     def keep(self, kind: str, why: str) -> None:
         """Decide that it stays."""
+        self.rescued = self.rescued or not self.kept
         self.kept, self.kind, self.why = True, kind, why
 
     def keep_by_signs(self) -> None:
@@ -48,26 +55,32 @@ class Piece:
         self.kept, self.kind, self.why = False, kind, why
 
 
-@dataclass(slots=True)
-class Plan:
+class Plan(msgspec.Struct, eq=False):
     """A tidied description, taken apart and decided on."""
 
     text: str
     blocks: list[Block]
     pieces: list[Piece]
-    dangling: set[int] = field(default_factory=set)
+    dangling: set[int] = set()
     """Blocks that end with a colon and stay although nothing below them does."""
 
 
 def take_apart(text: str) -> Plan:
     """Return the pieces of a tidied description, all of them kept, the lead marked."""
     made = Plan(text, parse(text), [])
+    pieces = made.pieces
     for index, block in enumerate(made.blocks):
-        at = block.start
-        ends = [block.end] if block.kind in VERBATIM else sentence_ends(text, block.start, block.end)
-        for end in ends:
-            made.pieces.append(Piece(at, end, index, text[at:end].strip()))
-            at = end
+        start = block.start
+        if block.line is not None and block.kind not in VERBATIM:
+            offset = start + block.indent
+            for end, sentence in block.line.sentences():
+                pieces.append(Piece(start, offset + end, index, sentence.text, sentence))
+                start = offset + end
+            continue
+        for end in [block.end] if block.kind in VERBATIM else sentence_ends(text, start, block.end):
+            sentence = read(text[start:end].strip())
+            pieces.append(Piece(start, end, index, sentence.text, sentence))
+            start = end
     _mark_lead(made)
     return made
 

@@ -5,7 +5,7 @@ from operator import or_
 
 from caveman_tui.core.shrink.filler import FillerRule, filler_of
 from caveman_tui.core.shrink.signals import signals_of
-from caveman_tui.core.shrink.words import BITS, Hint, words_of
+from caveman_tui.core.shrink.words import BITS, words_of
 
 _MOST_REMEMBERED = 2048
 _LONGEST_REMEMBERED = 1000
@@ -35,7 +35,7 @@ class Reading:
     def filler(self) -> FillerRule | None:
         """Return what the sentence is filler as, before any signal is weighed against it."""
         if isinstance(self._filler, bool):
-            self._filler = filler_of(self.text, phrases=self.bits & Hint.FILLER != 0 or not self.text.isascii())
+            self._filler = filler_of(self.text, self.words)
         return self._filler
 
 

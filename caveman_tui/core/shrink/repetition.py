@@ -14,12 +14,20 @@ LEAST_WORDS = 4
 """Content words that a repetition must have."""
 
 _WORD = re.compile(r"[\w$%°#@&+/\\.\-]*\w|[^\x00-\x7f]")
+_STRETCH = re.compile(r"[\n.!?。！？；]+")
+"""Between these signs there is no end of a sentence."""
 _MEANING = Signal.PROHIBITION | Signal.ONLY | Signal.EXCLUSIVE | Signal.DEFAULT
 
 
 def exact_key(sentence: str) -> str:
     """Return what two sentences share when only white space, list signs and final punctuation differ."""
     return " ".join(sentence.split()).lstrip("-*•+… ").rstrip(" .!。！;；,")
+
+
+def says_anything_twice(text: str) -> bool:
+    """Whether a text has two sentences, or parts of sentences, of one exact key; without them no sentence of it repeats another."""
+    keys = [key for key in map(exact_key, _STRETCH.split(text)) if key]
+    return len(set(keys)) < len(keys)
 
 
 class Earlier:
@@ -35,14 +43,14 @@ class Earlier:
 
     def repeats(self, sentence: Reading) -> bool:
         """Whether one earlier sentence has every content word of this one, in this order, and says no and only where this one does."""
-        if len(sentence.text) < LEAST_CHARACTERS or not self._words.issuperset(sentence.words):
+        if len(_uncut(sentence)) < LEAST_CHARACTERS or not self._words.issuperset(sentence.words):
             return False
         for earlier in self._read[len(self._said) :]:
             self._exact.add(exact_key(earlier.text))
-            self._said.append(_content(earlier.text))
+            self._said.append(_content(earlier))
         if exact_key(sentence.text) in self._exact:
             return True
-        words = _content(sentence.text)
+        words = _content(sentence)
         if not self._said or len(words) < LEAST_WORDS:
             return False
         first, last, length = words[0], words[-1], len(words)
@@ -59,13 +67,19 @@ class Earlier:
 
     def add(self, sentence: Reading) -> None:
         """Remember a kept sentence."""
-        if len(sentence.text) >= LEAST_CHARACTERS:
+        if len(_uncut(sentence)) >= LEAST_CHARACTERS:
             self._read.append(sentence)
             self._words.update(sentence.words)
 
 
-def _content(sentence: str) -> list[str]:
-    return [word for word in _WORD.findall(sentence.casefold()) if word not in GLUE]
+def _uncut(sentence: Reading) -> str:
+    """Return a sentence without the sign that something before it was dropped, which it says no more with than without."""
+    text = sentence.text
+    return text.lstrip("… ") if text[0] == "…" else text
+
+
+def _content(sentence: Reading) -> list[str]:
+    return [word for word in _WORD.findall(_uncut(sentence).casefold()) if word not in GLUE]
 
 
 def _subsequence(words: list[str], other: list[str]) -> bool:

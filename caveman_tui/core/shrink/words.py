@@ -3,7 +3,6 @@
 import functools
 import re
 
-from caveman_tui.core.shrink.filler import TRIGGERS
 from caveman_tui.core.shrink.vocabulary import IMPERATIVES, PAIRS_OF, SHOUTED, WORDS_OF, Signal
 
 words_of = re.compile(r"\w+(?:['’]\w+)?").findall
@@ -22,8 +21,6 @@ class Hint:
     BE = 1 << 26
     IN = 1 << 27
     LIMIT = 1 << 28
-    FILLER = 1 << 29
-    """May stand in a set phrase of filler."""
 
 
 _HINTED: dict[int, frozenset[str]] = {
@@ -35,7 +32,6 @@ _HINTED: dict[int, frozenset[str]] = {
     Hint.BE: frozenset({"be"}),
     Hint.IN: frozenset({"in"}),
     Hint.LIMIT: frozenset({"limit", "limits"}),
-    Hint.FILLER: TRIGGERS,
 }
 
 

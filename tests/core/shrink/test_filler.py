@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from caveman_tui.core.shrink.filler import RULES, FillerRule, filler_of
 from caveman_tui.core.shrink.reading import read
+from caveman_tui.core.shrink.words import words_of
 
 SIGNS = r"(?:…\s*)?(?:[-*•+]\s+|\d{1,2}[.)]\s+)?(?:\*\*|_)?"
 LETTERS = st.characters(max_codepoint=0x17E, exclude_characters="\u0130\u0131")
@@ -37,7 +38,7 @@ def test_the_first_rule_that_fits_is_found(rule: FillerRule, pattern: str) -> No
     )
     def check(text: str, sign: str, rest: str) -> None:
         for sentence in (text + rest, sign + text + rest, f"The house: {text}{rest}"):
-            assert filler_of(sentence) is found_everywhere(sentence), sentence
+            assert filler_of(sentence, words_of(sentence.lower())) is found_everywhere(sentence), sentence
             assert read(sentence).filler() is found_everywhere(sentence), sentence
         assert RULES.index(found_everywhere(text) or RULES[-1]) <= RULES.index(rule)
 

@@ -1,0 +1,80 @@
+"""Whether what was left of a description would be left alone: seen from its blocks, without deciding about each piece again."""
+
+from caveman_tui.core.shrink.blocks import Block, parse
+from caveman_tui.core.shrink.pieces import CUT_SIGN, SHORT, Piece, Plan
+from caveman_tui.core.shrink.repetition import LOOK_BACK
+from caveman_tui.core.shrink.sections import Section
+
+_WHERE_LINES_MAY_SHRINK = (Section.NONE, Section.PARAMETERS)
+
+
+def is_settled(made: Plan, left: str) -> bool:
+    """Whether a plan for `left`, the tidied text of the kept pieces of `made`, is sure to keep everything. False where in doubt.
+
+    It is sure where every kept piece stands as it stood: in a line of the same kind, under the same head, in the same section and list.
+    Then each is judged as it was, since nothing that a piece is compared with has become more, and less around a piece never makes the
+    judge drop it. Pieces that were kept for the sake of others are not that sure.
+    """
+    if len(made.pieces) > LOOK_BACK or any(piece.rescued for piece in made.pieces):
+        return False
+    pieces: dict[int, list[Piece]] = {}
+    for piece in made.pieces:
+        if piece.kept:
+            pieces.setdefault(piece.block, []).append(piece)
+    blocks = made.blocks
+    kept_lists = {blocks[index].group for index in pieces} - {-1}
+    if any(blocks[piece.block].group in kept_lists for piece in made.pieces if not piece.kept):
+        return False
+    after = parse(left)
+    if len(after) != len(pieces):
+        return False
+    number = {-1: -1} | {index: at for at, index in enumerate(pieces)}
+    lists: dict[int, int] = {}
+    heads_before, heads_after = {block.head for block in blocks}, {block.head for block in after}
+    for at, (index, block) in enumerate(zip(pieces, after, strict=True)):
+        old = blocks[index]
+        if (
+            number.get(old.head) != block.head
+            or number.get(old.closes) != block.closes
+            or lists.setdefault(old.group, block.group) != block.group
+            or (index in heads_before) != (at in heads_after)
+            or not _is_alike(old, block)
+            or not (_is_same_text(made.text, old, left, block) or _has_same_pieces(old, pieces[index], block))
+        ):
+            return False
+    return len(set(lists.values())) == len(lists)
+
+
+def _is_alike(old: Block, new: Block) -> bool:
+    return (
+        old.kind == new.kind
+        and old.section == new.section
+        and old.own_section == new.own_section
+        and old.is_head == new.is_head
+        and old.goes_on == new.goes_on
+    )
+
+
+def _is_same_text(text: str, old: Block, left: str, new: Block) -> bool:
+    return old.runs_on == new.runs_on and text[old.start + old.indent : old.end] == left[new.start + new.indent : new.end]
+
+
+def _has_same_pieces(old: Block, kept: list[Piece], new: Block) -> bool:
+    """Whether a line that lost some of its sentences still begins with its first and falls into the others."""
+    if new.line is None or old.is_head or old.section not in _WHERE_LINES_MAY_SHRINK or kept[0].start != old.start:
+        return False
+    sentences = new.line.sentences()
+    if len(sentences) != len(kept):
+        return False
+    end = old.start
+    for piece, (_, sentence) in zip(kept, sentences, strict=True):
+        if piece.start == end:
+            expected = piece.text
+        else:
+            expected = f"{CUT_SIGN} {piece.text}"
+            if len(piece.text) < SHORT <= len(expected):
+                return False  # the sign makes a sentence of the fragment
+        if sentence.text != expected:
+            return False
+        end = piece.end
+    return True

@@ -1,0 +1,65 @@
+"""What is said to be left alone without looking is left alone when looked at."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from caveman_tui.core.policy import Level
+from caveman_tui.core.shrink import explain_tool, shrink_catalog
+from caveman_tui.core.shrink.decide import plan
+from caveman_tui.core.shrink.description import joined
+from caveman_tui.core.shrink.layout import tidy
+from caveman_tui.core.shrink.model import ToolContext
+from caveman_tui.core.shrink.settled import is_settled
+from tests.core.shrink.descriptions import CONTEXT, LEAD, LONG
+from tests.core.shrink.test_description_kinds import FACTS, FILLER
+from tests.core.shrink.test_description_properties import ANY, TEXTS
+
+SENTENCES = st.lists(
+    st.tuples(st.sampled_from([sentence for _, sentence in FACTS + FILLER] + [LEAD]), st.sampled_from([" ", "\n", "\n\n", "\n- ", "\n  "]))
+).map(lambda parts: LONG + "".join(gap + sentence for sentence, gap in parts))
+
+
+def settled(text: str, context: ToolContext, level: Level) -> bool | None:
+    """Return what is said of what `level` leaves of a text, None where nothing of it goes; see that it is true."""
+    made = plan(tidy(text), context, level)
+    if all(piece.kept for piece in made.pieces):
+        return None
+    left = tidy(joined(made))
+    if not left or not is_settled(made, left):
+        return False
+    assert all(piece.kept for piece in plan(left, context, level).pieces)
+    return True
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.one_of(SENTENCES, TEXTS, ANY.filter(str.strip)), st.sampled_from(list(Level)))
+def test_what_is_said_to_be_settled_loses_nothing_more(text: str, level: Level) -> None:
+    if tidy(text):
+        settled(text, CONTEXT, level)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"{LONG}\n\nReturns the booking.\n\nAsk about allergies.", True),
+        (f"{LONG} Returns the booking. Ask about allergies.", True),
+        (f"{LONG}\n\nPerfect for birthdays with friends and family. Ask about allergies.", False),
+        (f"{LONG}\n- Returns the booking.\n- Ask about allergies.\n\nReturns the bill.", False),
+    ],
+)
+def test_lines_that_begin_as_they_began_are_settled(text: str, expected: bool) -> None:
+    assert settled(text, CONTEXT, Level.STANDARD) is expected
+
+
+def test_most_of_what_real_catalogs_lose_is_settled(shared_data: Path) -> None:
+    answers = []
+    for path in sorted((shared_data / "catalogs").glob("*.json")):
+        catalog = shrink_catalog(path.read_bytes(), level=Level.STANDARD)
+        for tool in catalog.tools:
+            for description in explain_tool(tool, Level.STANDARD):
+                if len(description.before) > 200:
+                    answers.append(settled(description.before, ToolContext(tool=tool.name), Level.STANDARD))
+    assert answers.count(True) > answers.count(False)
