@@ -64,18 +64,18 @@ def totals_parts(log: TrafficLog, view: TrafficView) -> list[Part]:
     shown, everything = len(view.rows), len(log)
     rows = format.plural(everything, "exchange") if shown == everything else f"{shown:,} of {format.plural(everything, 'exchange')}"
     parts = [Part(0, (Span(rows, Role.STRONG if shown != everything else Role.TEXT),))]
-    parts.append(Part(2, _pair("markers changed", format.exact(totals.markers_changed), Role.TEXT)))
+    parts.append(Part(4, _pair("markers changed", format.exact(totals.markers_changed), Role.TEXT)))
     inferred: list[tuple[int, str, str]] = []
     if totals.tokens_saved:
         inferred.append((1, "tools saved", f"{format.count(totals.tokens_saved)} tokens"))
     if totals.tokens_measured:
-        inferred.append((4, "apply would save", f"{format.count(totals.tokens_measured)} tokens"))
+        inferred.append((5, "apply would save", f"{format.count(totals.tokens_measured)} tokens"))
     if totals.priced:
         missing = f", {totals.unpriced:,} unpriced" if totals.unpriced else ""
-        inferred.append((3, "cost", f"{format.money(totals.cost)}{missing}"))
+        inferred.append((2, "cost", f"{format.money(totals.cost)}{missing}"))
     if totals.ttl_known or totals.ttl_unknown:
         missing = f", {totals.ttl_unknown:,} unknown" if totals.ttl_unknown else ""
-        inferred.append((2, "loop ttl saved", f"{format.money(totals.ttl_saved if totals.ttl_known else None)}{missing}"))
+        inferred.append((3, "loop ttl saved", f"{format.money(totals.ttl_saved if totals.ttl_known else None)}{missing}"))
     for index, (rank, name, value) in enumerate(inferred):
         label = (Span(f"{Label.INFERRED.value}: ", Role.MUTED),) if index == 0 else ()
         parts.append(Part(1 if index == 0 else rank, (*label, *_pair(name, value, Role.TEXT))))

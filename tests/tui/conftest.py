@@ -162,9 +162,7 @@ def snap(snapshot: SnapshotAssertion, make_app: Callable[..., CavemanApp]) -> It
             await settle(pilot)
             for key in press:
                 await pilot.press(key)
-                if len(key) > 1:
-                    await settle(pilot)
-            await settle(pilot)
+                await settle(pilot)
             if before is not None:
                 await before(pilot)
                 await settle(pilot)

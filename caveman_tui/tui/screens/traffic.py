@@ -12,9 +12,9 @@ from textual.worker import Worker
 from caveman_tui.protocol.exchanges import Exchange
 from caveman_tui.traffic import completion, filter, format, status_line
 from caveman_tui.traffic.body_hits import BodyHits
-from caveman_tui.traffic.feed import Link
+from caveman_tui.traffic.empty_list import empty_lines
 from caveman_tui.traffic.filter import Filter, FilterError
-from caveman_tui.traffic.lines import BLANK, BuiltDocument, Line, Role, Span, line, wrap
+from caveman_tui.traffic.lines import BuiltDocument
 from caveman_tui.traffic.log import Changes
 from caveman_tui.traffic.outline import Group
 from caveman_tui.traffic.source import SourceError
@@ -33,7 +33,6 @@ from caveman_tui.tui.widgets.row_list import RowList
 
 SIDE_BY_SIDE_FROM = 140
 _FILTER = "filter"
-_INDENTED_FROM = 60
 _ON_ROWS = frozenset(
     {
         "list.open",
@@ -399,60 +398,6 @@ class TrafficScreen(BaseScreen):
             self.set_class(empty, "-empty")
             self.query_one(KeyFooter).refresh()
         if empty:
-            self.query_one("#empty", LineView).show(BuiltDocument(self._empty_lines))
-
-    def _empty_lines(self, width: int) -> list[Line]:
-        app = self.caveman
-        if app.traffic_view.cleared and not app.traffic_view.filter:
-            return _cleared(app.traffic_view.cleared, width)
-        if app.traffic_view.filter:
-            says = f"None of {len(app.traffic_log):,} exchanges matches:  {app.traffic_view.filter.explain()}"
-            undo = (Span("esc", Role.ACCENT), Span(" shows all again", Role.MUTED))
-            return [BLANK, *(line(part) for part in wrap(says, width)), BLANK, undo]
-        if app.link is Link.LOST:
-            return [
-                BLANK,
-                line("✗ The worker can't be reached.", Role.BAD),
-                *(line(part, Role.MUTED) for part in wrap(app.link_reason, width)),
-                BLANK,
-                *(line(part) for part in wrap("It is tried again every two seconds. 'caveman-tui' starts a worker.", width)),
-            ]
-        if app.link is Link.CONNECTING:
-            return [BLANK, line("Connecting to the worker …", Role.MUTED)]
-        settings = app.traffic_log.settings
-        on = f"Loop TTL: {settings.loop_ttl.value} (t changes it). Tool shrinking: {settings.shrink.value} (s changes it)."
-        return _first_run(status_line.connect_line(app.traffic_log), status_line.base_url(app.traffic_log), on, width)
-
-
-def _cleared(count: int, width: int) -> list[Line]:
-    says = f"{format.plural(count, 'exchange')} cleared from the display, and still in memory. New ones appear here."
-    undo = (Span("esc", Role.ACCENT), Span(" shows all again", Role.MUTED))
-    return [BLANK, *(line(part) for part in wrap(says, width)), BLANK, undo]
-
-
-def _first_run(export: str, url: str, on: str, width: int) -> list[Line]:
-    def text(words: str) -> list[Line]:
-        return [line(part, Role.MUTED) for part in wrap(words, width)]
-
-    indent = "  " if width >= _INDENTED_FROM else ""
-    return [
-        BLANK,
-        line("Waiting for the first request.", Role.STRONG),
-        BLANK,
-        *text("Point Claude Code at this worker, in the shell where you start it:"),
-        BLANK,
-        *(line(indent + export[start : start + width], Role.ACCENT) for start in range(0, len(export), width)),
-        BLANK,
-        (Span(f"{indent}y", Role.ACCENT), Span(" sends that line to the clipboard", Role.MUTED)),
-        BLANK,
-        *text("With MCP tools also set ENABLE_TOOL_SEARCH=true there: behind another base URL Claude Code sends them all otherwise."),
-        BLANK,
-        *text("Or let us start the client; nothing is written to its settings:"),
-        BLANK,
-        line(f"{indent}caveman-tui exec -- claude", Role.ACCENT),
-        line(f"{indent}codex -c openai_base_url='\"{url}/v1\"'", Role.ACCENT),
-        BLANK,
-        *text(f"{on} Of a conversation nothing is written to disk but originals that were replaced; ? says where they lie."),
-        BLANK,
-        *text("Just looking? 'caveman-tui demo' plays a whole session without network or key."),
-    ]
+            self.query_one("#empty", LineView).show(
+                BuiltDocument(lambda width: empty_lines(app.traffic_log, app.traffic_view, app.link, app.link_reason, width))
+            )

@@ -1,4 +1,4 @@
-"""The footer: what the keys do here, as many as fit, help always among them."""
+"""The footer: what the keys do here, as many as fit, always help and the way out: back where there is one, else quit."""
 
 from typing import TYPE_CHECKING, cast
 
@@ -54,17 +54,18 @@ class KeyFooter(Widget):
             if key.footer is not None and self._applies(key)
         ]
         candidates.sort(key=lambda key: key.footer or 0)
-        help_key = [key for key in candidates if key.id == "app.help"]
-        room = self.size.width - 1 - sum(_width(key) for key in help_key)
+        wanted = ("app.help",) if any(key.action == "back" for key in candidates) else ("app.help", "app.quit")
+        always = [key for key in candidates if key.id in wanted]
+        room = self.size.width - 1 - sum(map(_width, always))
         chosen: list[Key] = []
         for key in candidates:
-            if key in help_key:
+            if key in always:
                 continue
             room -= _width(key)
             if room < 0:
                 break
             chosen.append(key)
-        return chosen + help_key
+        return chosen + always
 
     def _applies(self, key: Key) -> bool:
         applies = getattr(self.screen, "key_applies", None)
