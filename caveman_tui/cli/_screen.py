@@ -36,8 +36,8 @@ def require_terminal(instead: str = "'caveman-tui serve' runs the worker without
 def open_screen(
     where: Path | WorkerRecord, config: Config, *, ascii_only: bool, no_mouse: bool, light: bool, worker_ends: bool = False
 ) -> int:
-    """Show a worker until the person leaves; options win over the config file. See `tui.app.run_screen`."""
-    from caveman_tui.tui.app import run_screen
+    """Show a worker until the person leaves; options win over the config file. See `tui.run.run_screen`."""
+    from caveman_tui.tui.run import run_screen
 
     socket, record = (where, None) if isinstance(where, Path) else (Path(where.socket) if where.socket else None, where)
     return run_screen(

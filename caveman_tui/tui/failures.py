@@ -1,7 +1,9 @@
-"""Failures of our own background work: said, never swallowed, and no reason to leave."""
+"""Failures, said: those of our own background work too, which are no reason to leave."""
 
 from textual.app import App
 from textual.worker import Worker, WorkerState
+
+from caveman_tui.ccr import StoreError
 
 
 def tell(app: App[int], event: Worker.StateChanged) -> bool:
@@ -17,6 +19,12 @@ def tell(app: App[int], event: Worker.StateChanged) -> bool:
         markup=False,
     )
     return True
+
+
+def sentence(error: StoreError) -> str:
+    """What happened and what to do, as a sentence."""
+    text = str(error)
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
 def reason(error: Exception) -> str:

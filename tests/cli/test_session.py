@@ -283,7 +283,7 @@ def test_screen_options_come_from_the_flags_and_the_config_file(cli: Any, monkey
         keymaps.append(keymap)
         return 0
 
-    monkeypatch.setattr("caveman_tui.tui.app.run_screen", screen)
+    monkeypatch.setattr("caveman_tui.tui.run.run_screen", screen)
     monkeypatch.setattr(session, "require_terminal", lambda: None)
     _, record = cli.serve("--port", "0")
     path = Path(record.socket)

@@ -23,8 +23,9 @@ from caveman_tui.protocol.events import AnyEvent, ExchangeFinished, ExchangeRewr
 from caveman_tui.traffic.feed import Link
 from caveman_tui.traffic.lines import plain
 from caveman_tui.traffic.source import Refused
-from caveman_tui.tui.app import CavemanApp, run_screen
+from caveman_tui.tui.app import CavemanApp
 from caveman_tui.tui.ascii import to_ascii
+from caveman_tui.tui.run import run_screen
 from caveman_tui.tui.screens.exchange import ExchangeScreen
 from caveman_tui.tui.screens.store import StoreScreen
 from caveman_tui.tui.screens.traffic import TrafficScreen
@@ -267,7 +268,7 @@ class Broken(FakeSource):
 async def test_faults_of_our_own_are_said_and_the_screen_goes_on(
     source: FakeSource, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("caveman_tui.tui.app._FEED_RESTART_SECONDS", 0.001)
+    monkeypatch.setattr("caveman_tui.tui.following._FEED_RESTART_SECONDS", 0.001)
     broken = Broken(source)
     app = make_app(broken)
     async with app.run_test(size=(100, 24)) as pilot:

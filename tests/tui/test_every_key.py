@@ -499,9 +499,9 @@ async def _(p: Person) -> None:
     await p.press("o", "G", "D", "enter", *"delte", "enter")
     assert p.shows(DeleteDialog) and "Nothing was deleted" in p.notices
     await p.press("escape")
-    assert len(p.app.screen.query_one(StoreList).records) == 2
+    assert len(p.app.screen.query_one(StoreList).items) == 2
     await p.press("D", *"Delete", "enter")
-    assert [record.content_type for record in p.app.screen.query_one(StoreList).records] == ["text"]
+    assert [record.content_type for record in p.app.screen.query_one(StoreList).items] == ["text"]
     assert f"Deleted {HANDLE} {len(TOOLS_BEFORE):,} bytes" in p.notices
 
 
@@ -517,11 +517,11 @@ async def _(p: Person) -> None:
 async def _(p: Person) -> None:
     await p.press("o", "slash", *"tracker__list", "enter")
     rows = p.app.screen.query_one(StoreList)
-    assert [record.handle for record in rows.records] == [HANDLE] and p.app.focused is rows
+    assert [record.handle for record in rows.items] == [HANDLE] and p.app.focused is rows
     await p.press("escape")
-    assert p.shows(StoreScreen) and len(rows.records) == 2
+    assert p.shows(StoreScreen) and len(rows.items) == 2
     await p.press("slash", *"nowhere to be found", "enter")
-    assert rows.records == () and p.app.screen.has_class("-empty")
+    assert rows.items == [] and p.app.screen.has_class("-empty")
 
 
 @scenario("store.reload")
@@ -532,7 +532,7 @@ async def _(p: Person) -> None:
     with open_store(Path(p.source.store_path)) as store:
         store.put(b"third", content_type="text", compressor="squeeze", tokens_before=0, tokens_after=0)
     await p.press("u")
-    assert len(p.app.screen.query_one(StoreList).records) == 3
+    assert len(p.app.screen.query_one(StoreList).items) == 3
 
 
 @scenario("app.cache", "cache.back")
@@ -639,9 +639,9 @@ async def _(p: Person) -> None:
     assert [order for order, _ in seen] == [*list(ToolOrder)[1:], ToolOrder.SENT]
     assert dict(seen)[ToolOrder.SAVED] == "mcp__tracker__create_issue" and dict(seen)[ToolOrder.NAME] == "Bash"
     await p.press("c")
-    assert {row.bytes_before == row.bytes_after for row in rows.rows} == {False}
+    assert {row.bytes_before == row.bytes_after for row in rows.items} == {False}
     await p.press("c")
-    assert len(rows.rows) == 8
+    assert len(rows.items) == 8
 
 
 @scenario("tool.exclude")

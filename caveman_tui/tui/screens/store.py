@@ -6,22 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-import msgspec
 from textual import work
 from textual.binding import BindingType
 from textual.containers import Container
 
 from caveman_tui import places
 from caveman_tui.ccr import TOOLSCHEMA, CheckReport, Record, Recovered, StoreError, StoreMissing, StoreStats, open_store
-from caveman_tui.core.catalog_diff import CatalogDiff, diff_catalogs
-from caveman_tui.core.json_spans import JsonRefused
 from caveman_tui.core.policy import Level
-from caveman_tui.core.shrink import shrink_catalog
-from caveman_tui.traffic import format, store_rows
-from caveman_tui.traffic.body_text import BodyDocument, indented
-from caveman_tui.traffic.diff_lines import diff_lines
-from caveman_tui.traffic.lines import BLANK, BuiltDocument, Document, Line, Role, Span, line, message, wrap
-from caveman_tui.traffic.private_file import new_private
+from caveman_tui.traffic import format, recovering, store_preview, store_rows, store_texts
+from caveman_tui.traffic.lines import BuiltDocument, Line, Role, Span, line, wrap
 from caveman_tui.traffic.safe_text import safe
 from caveman_tui.traffic.status_line import Part
 from caveman_tui.tui import failures, keys
@@ -30,6 +23,7 @@ from caveman_tui.tui.screens.base import BaseScreen
 from caveman_tui.tui.screens.dialog import DeleteDialog
 from caveman_tui.tui.widgets.info_line import InfoLine
 from caveman_tui.tui.widgets.key_footer import KeyFooter
+from caveman_tui.tui.widgets.keyed_list import KeyedList
 from caveman_tui.tui.widgets.line_view import LineView
 from caveman_tui.tui.widgets.prompt_line import PromptLine
 from caveman_tui.tui.widgets.row_list import RowList
@@ -40,40 +34,23 @@ _ROWS_AT_MOST = 2_000
 _PROGRESS_EACH = 50
 
 
-class StoreList(RowList):
+class StoreList(KeyedList[Record]):
     """A row for each original."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings("store-list")]
     KEY_CONTEXT = "list store-list"
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.records: tuple[Record, ...] = ()
-
-    @property
-    def current(self) -> Record | None:
-        """The record under the cursor."""
-        return self.records[self.get_cursor()] if self.records else None
-
-    def show(self, records: tuple[Record, ...]) -> None:
-        """Show other records; the cursor stays on its own if that is still there."""
-        before = self.current.handle if self.current else ""
-        self.records = records
-        self.set_cursor(next((index for index, record in enumerate(records) if record.handle == before), 0))
-        self.rows_changed()
-        self.show_cursor()
-
-    def row_count(self) -> int:
-        """How many."""
-        return len(self.records)
+    def key_of(self, item: Record) -> str:
+        """Its handle."""
+        return item.handle
 
     def header(self, width: int) -> Line:
         """Column titles."""
-        return store_rows.header(self.records, width)
+        return store_rows.header(self.items, width)
 
     def row_lines(self, index: int, width: int) -> tuple[Line, ...]:
         """One original."""
-        return (store_rows.row_line(self.records, index, width),)
+        return (store_rows.row_line(self.items, index, width),)
 
 
 class StoreScreen(BaseScreen):
@@ -129,7 +106,7 @@ class StoreScreen(BaseScreen):
         rows = self.query_one(StoreList)
         if self._checking.is_set():
             self._checking.clear()
-        elif self.focused is not rows and rows.records:
+        elif self.focused is not rows and rows.items:
             rows.focus()
         elif self._text:
             self._text = ""
@@ -239,20 +216,20 @@ class StoreScreen(BaseScreen):
         try:
             stats, records = await asyncio.to_thread(_read, self._path, text)
         except StoreMissing:
-            self._say_empty(_nothing_stored)
+            self._say_empty(store_texts.nothing_stored)
             return
         except StoreError as error:
-            reason = sentence(error)
-            self._say_empty(lambda width: _unreadable(reason, width))
+            reason = failures.sentence(error)
+            self._say_empty(lambda width: store_texts.unreadable(reason, width))
             return
         if text != self._text:
             return
         self.query_one("#store-status", InfoLine).show(store_rows.stats_parts(stats, len(records), text))
-        self.query_one(StoreList).show(records)
+        self.query_one(StoreList).show(list(records))
         self.set_class(not records, "-empty")
         if not records:
             self.query_one("#store-empty", LineView).show(
-                BuiltDocument(lambda width: _nothing_found(text, width) if text else _nothing_stored(width))
+                BuiltDocument(lambda width: store_texts.nothing_found(text, width) if text else store_texts.nothing_stored(width))
             )
         self.query_one(KeyFooter).refresh()
         self._preview()
@@ -265,20 +242,20 @@ class StoreScreen(BaseScreen):
             return
         self.query_one("#store-facts", LineView).show(BuiltDocument(lambda _: store_rows.facts(record)))
         try:
-            recovered = await asyncio.to_thread(_get, self._path, record.handle)
+            recovered = await asyncio.to_thread(recovering.get, self._path, record.handle)
         except StoreError as error:
-            reason = f"✗ {sentence(error)}"
+            reason = f"✗ {failures.sentence(error)}"
             preview.show(BuiltDocument(lambda width: [line(part, Role.BAD) for part in wrap(safe(reason), width)]))
             return
         current = self.query_one(StoreList).current
         if current is None or current.handle != record.handle:
             return
         level = self._level_of(recovered) if self._with_diff and record.content_type == TOOLSCHEMA else None
-        preview.show(await asyncio.to_thread(_document, recovered.original, level))
+        preview.show(await asyncio.to_thread(store_preview.document, recovered.original, level))
 
     def _level_of(self, recovered: Recovered) -> Level:
         """The level at which it was stored, as far as its metadata or an exchange tells; else the one that is set now."""
-        known = _stored_level(recovered.metadata)
+        known = store_preview.stored_level(recovered.metadata)
         if known is not None:
             return known
         log = self.caveman.traffic_log
@@ -288,9 +265,9 @@ class StoreScreen(BaseScreen):
     @work(group="recover", exit_on_error=False)
     async def _recover_to(self, handle: str, place: str) -> None:
         try:
-            path = await asyncio.to_thread(_write_to, self._path, handle, place)
+            path = await asyncio.to_thread(recovering.recover_to, place, self._path, handle)
         except StoreError as error:
-            self.notify(sentence(error), title="Not recovered", severity="error", timeout=10, markup=False)
+            self.notify(failures.sentence(error), title="Not recovered", severity="error", timeout=10, markup=False)
             return
         except (OSError, RuntimeError) as error:
             why = "something is there, and it was not touched" if isinstance(error, FileExistsError) else failures.reason(error)
@@ -304,7 +281,7 @@ class StoreScreen(BaseScreen):
         try:
             freed = await asyncio.to_thread(_remove, self._path, handle)
         except StoreError as error:
-            self.notify(sentence(error), title="Not deleted", severity="error", timeout=10, markup=False)
+            self.notify(failures.sentence(error), title="Not deleted", severity="error", timeout=10, markup=False)
             return
         self.notify(f"{format.exact(freed)} bytes are free again for other originals.", title=f"Deleted {handle}", timeout=8, markup=False)
         self._load()
@@ -327,10 +304,10 @@ class StoreScreen(BaseScreen):
         except _GivenUp:
             self.notify("The check was ended before it was through.", timeout=4, markup=False)
         except StoreError as error:
-            self.notify(sentence(error), title="Not checked", severity="error", timeout=10, markup=False)
+            self.notify(failures.sentence(error), title="Not checked", severity="error", timeout=10, markup=False)
         else:
             severity: Literal["information", "error"] = "information" if report.sound else "error"
-            self.notify(_found(report), title=_verdict(report), severity=severity, timeout=15, markup=False)
+            self.notify(store_texts.found(report), title=store_texts.verdict(report), severity=severity, timeout=15, markup=False)
         finally:
             self._checking.clear()
         self._load()
@@ -340,7 +317,7 @@ class StoreScreen(BaseScreen):
         self._checking.clear()
 
     def _say_empty(self, build: Callable[[int], list[Line]]) -> None:
-        self.query_one(StoreList).show(())
+        self.query_one(StoreList).show([])
         self.set_class(True, "-empty")
         path = str(self._path) if self._path else "the shared default"
         self.query_one("#store-status", InfoLine).show([Part(0, (Span(path, Role.MUTED),))])
@@ -353,52 +330,8 @@ def _read(path: Path | None, text: str) -> tuple[StoreStats, tuple[Record, ...]]
         return store.stats(), store.list(text, limit=_ROWS_AT_MOST)
 
 
-def _get(path: Path | None, handle: str) -> Recovered:
-    with open_store(path, create=False) as store:
-        return store.get(handle)
-
-
-def _document(original: bytes, level: Level | None) -> Document:
-    """The original to read or, with a level, its difference to what shrinking makes of it."""
-    if level is None:
-        return BodyDocument(indented(original) or original)
-    try:
-        diff = diff_catalogs(original, shrink_catalog(original, level=level).after)
-    except JsonRefused as refused:
-        return message(f"This can't be compared: it is no JSON document in UTF-8 ({refused.code}).")
-    return BuiltDocument(lambda width: _with_level(diff, level, width))
-
-
-def _with_level(diff: CatalogDiff, level: Level, width: int) -> list[Line]:
-    head = f"Against its shrunk form, level {level.value}, as this version shrinks it; d shows the original."
-    return [*(line(part, Role.MUTED) for part in wrap(head, width)), *diff_lines(diff, width)]
-
-
-def _stored_level(metadata: bytes) -> Level | None:
-    """Level in the metadata that our library writes; other tools write what they like."""
-    try:
-        return msgspec.json.decode(metadata, type=_Metadata).level
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        return None
-
-
-class _Metadata(msgspec.Struct):
-    level: Level | None = None
-
-
 class _GivenUp(Exception):
     """A person ended the check."""
-
-
-def _write_to(path: Path | None, handle: str, place: str) -> Path:
-    recovered = _get(path, handle)
-    target = Path(place).expanduser().absolute()
-    if target.is_dir():
-        suffix = "json" if recovered.original[:1] in (b"{", b"[") else "txt"
-        target = target / f"{recovered.record.handle}.{suffix}"
-    with new_private(target) as file:
-        file.write(recovered.original)
-    return target
 
 
 def _remove(path: Path | None, handle: str) -> int:
@@ -409,54 +342,3 @@ def _remove(path: Path | None, handle: str) -> int:
 def _check_all(path: Path | None, progress: Callable[[int, int], object]) -> CheckReport:
     with open_store(path, create=False) as store:
         return store.check(progress)
-
-
-def _verdict(report: CheckReport) -> str:
-    if report.sound:
-        return f"All {report.checked:,} can be recovered"
-    return f"{len(report.damaged):,} of {report.checked:,} are damaged"
-
-
-def _found(report: CheckReport) -> str:
-    says = [f"{damage.what}." for damage in report.damaged[:5]] + [f"The file: {problem}." for problem in report.file_problems[:2]]
-    if len(report.damaged) > 5:
-        says.append(f"And {len(report.damaged) - 5:,} more; 'caveman-tui ccr check' names all.")
-    if report.unverified:
-        says.append(f"{format.plural(len(report.unverified), 'session object')} can't be checked: stored shorter than the original.")
-    return " ".join(says) or "Every hash fits."
-
-
-def sentence(error: StoreError) -> str:
-    """What happened and what to do, as a sentence."""
-    text = str(error)
-    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
-
-
-def _nothing_found(text: str, width: int) -> list[Line]:
-    undo = (Span("esc", Role.ACCENT), Span(" shows all again", Role.MUTED))
-    return [BLANK, *(line(part) for part in wrap(safe(f"No original contains {text}"), width)), BLANK, undo]
-
-
-def _nothing_stored(width: int) -> list[Line]:
-    paragraphs = (
-        ("Nothing has been replaced yet.", Role.STRONG),
-        (
-            "Tool shrinking only measures until you switch it on, because it drops text: names, types and stated constraints are proven "
-            "kept, that a model chooses the same tool is not. Each original is stored here before its shorter form is sent.",
-            Role.MUTED,
-        ),
-    )
-    lines: list[Line] = [BLANK]
-    for words, role in paragraphs:
-        lines += [*(line(part, role) for part in wrap(words, width)), BLANK]
-    return [*lines, (Span("s", Role.ACCENT), Span(" steps through off, measure and apply, for new conversations", Role.MUTED))]
-
-
-def _unreadable(reason: str, width: int) -> list[Line]:
-    return [
-        BLANK,
-        line("✗ The store can't be read.", Role.BAD),
-        *(line(part) for part in wrap(safe(reason), width)),
-        BLANK,
-        *(line(part, Role.MUTED) for part in wrap("Requests go out unshrunk meanwhile; nothing was changed in the file.", width)),
-    ]
