@@ -28,7 +28,7 @@ from caveman_tui.protocol.control import (
 from caveman_tui.protocol.events import AnyEvent, Settings
 from caveman_tui.protocol.exchanges import Exchange
 from caveman_tui.traffic.source import Refused, WorkerGone
-from tests.tui.session import OPUS, OTHER_DIGEST, REFACTOR, START, catalog, other_catalog
+from tests.tui.session import NIGHTLY, OPUS, OTHER_DIGEST, REFACTOR, START, catalog, other_catalog
 
 INSTANCE = "5f0c5f0c5f0c5f0c"
 REQUEST = {
@@ -184,7 +184,12 @@ class FakeSource:
         pauses = PauseStatistics(
             pauses=2, stalls=1, longest_seconds=1_265.0, loop_tokens=91_040, rewritten_tokens=48_213, lost_tokens=12_100
         )
-        return ConversationList(conversations=(Conversation(id=REFACTOR, shrink=ShrinkMode.APPLY, level=Level.STANDARD, pauses=pauses),))
+        return ConversationList(
+            conversations=(
+                Conversation(id=REFACTOR, shrink=ShrinkMode.APPLY, level=Level.STANDARD, pauses=pauses),
+                Conversation(id=NIGHTLY, pauses=PauseStatistics(loop_tokens=23_850)),
+            )
+        )
 
     async def force_shrink(self, conversation: str, shrink: ShrinkMode, level: Level | None = None) -> Conversation:
         """Notes the wish."""

@@ -9,7 +9,7 @@ from caveman_tui.tui.screens.cache import CacheList, CacheScreen
 from caveman_tui.tui.widgets.line_view import LineView
 from tests.tui.conftest import settle
 from tests.tui.fake_source import FakeSource
-from tests.tui.session import NOW, REFACTOR
+from tests.tui.session import NIGHTLY, NOW, REFACTOR
 
 MakeApp = Callable[..., CavemanApp]
 
@@ -32,7 +32,7 @@ async def test_pauses_are_told_of_the_conversation_under_the_cursor_and_unknown_
             assert current is not None
             seen.setdefault(current.last.conversation, detail(app))
             await pilot.press("j")
-        assert "2 of 5 to 60 minutes" in seen.pop(REFACTOR)
+        assert "2 of 5 to 60 minutes" in seen.pop(REFACTOR) and "None of 5 to 60 minutes" in seen.pop(NIGHTLY)
         assert seen and all("–  the worker has not said" in text for text in seen.values())
 
 
