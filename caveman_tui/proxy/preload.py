@@ -10,7 +10,8 @@ from caveman_tui.core.tokens import load_vocabulary
 def preload() -> None:
     """Import it all; takes a quarter of a second, for a thread. What is missing is missed when it is needed, as it would be anyway."""
     try:
-        import caveman_tui.core.selection_profile  # noqa: F401
+        import caveman_tui.core.selection_profile
+        import caveman_tui.core.shrink.catalog  # noqa: F401
 
         load_vocabulary()
     except (ImportError, OSError):

@@ -12,7 +12,7 @@ from caveman_tui.config import WorkerConfig
 from caveman_tui.core.loop_ttl import client_kind
 from caveman_tui.core.policy import ClientKind, Level, ShrinkMode
 from caveman_tui.core.rewrite import rewrite
-from caveman_tui.core.shrink import SHRINKER_VERSION, shrink_catalog
+from caveman_tui.core.shrink import SHRINKER_VERSION
 from caveman_tui.core.shrink.model import ShrunkCatalog
 from caveman_tui.protocol.control import Status
 from caveman_tui.protocol.events import Settings, SettingsChanged, Warned
@@ -266,6 +266,13 @@ class Worker:
             elif time.monotonic() - quiet_since >= limit:
                 self.request_stop()
                 return
+
+
+def shrink_catalog(data: bytes, *, level: Level, exclude: tuple[str, ...]) -> ShrunkCatalog:
+    """`core.shrink.shrink_catalog`, which is imported after the start."""
+    from caveman_tui.core import shrink
+
+    return shrink.shrink_catalog(data, level=level, exclude=exclude)
 
 
 def _client_kind(user_agent: str, settings: Settings) -> ClientKind:

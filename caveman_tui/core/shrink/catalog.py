@@ -9,9 +9,6 @@ from caveman_tui.core.policy import Level
 from caveman_tui.core.shrink.model import ShrunkCatalog, ShrunkTool
 from caveman_tui.core.shrink.tool import shrink_tool
 
-SHRINKER_VERSION = "1"
-"""Changes with every release that shrinks anything to other bytes: a conversation keeps the bytes that it began with."""
-
 NOTES = {
     "byte-order-mark": "the document starts with a byte order mark",
     "invalid-utf-8": "the document is not UTF-8",
