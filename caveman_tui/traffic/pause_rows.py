@@ -18,7 +18,8 @@ def pause_lines(statistics: PauseStatistics | None, width: int) -> list[Line]:
         return [line(f"{format.UNKNOWN}  the worker has not said", Role.MUTED)]
     lines = [_counts(statistics)]
     if statistics.rewritten_tokens:
-        shortened = f", {format.exact(statistics.lost_tokens)} of them by our shortening" if statistics.lost_tokens else ""
+        how_many = "all" if statistics.lost_tokens == statistics.rewritten_tokens else f"{format.exact(statistics.lost_tokens)} of them"
+        shortened = f", {how_many} by our shortening" if statistics.lost_tokens else ""
         lines += _wrapped(f"{format.exact(statistics.rewritten_tokens)} tokens written again after them{shortened} ({_LABEL})", width)
     if statistics.loop_tokens:
         lines += _wrapped(f"{format.exact(statistics.loop_tokens)} tokens written by shortened loops ({Label.PROVIDER.value})", width)

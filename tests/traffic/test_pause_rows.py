@@ -35,6 +35,7 @@ def test_where_pauses_cost_more_the_balance_is_negative_and_an_hour_is_advised()
     said = words(LOST)
     # 10,000 at 0.75 saved; 15,000 at 1.15 and 5,000 at 1.9 lost.
     assert "balance -19.2k input tokens" in said and "An hour would have been cheaper" in said and "inside a loop" not in said
+    assert "20,000 tokens written again after them, all by our shortening" in said
 
 
 @pytest.mark.parametrize("width", [20, 36, 48, 76])

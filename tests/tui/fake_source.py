@@ -7,7 +7,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 import msgspec
 
 from caveman_tui.config import ANTHROPIC, OPENAI
-from caveman_tui.core.pauses import PauseStatistics
 from caveman_tui.core.policy import Level, LoopTtlMode, ShrinkMode
 from caveman_tui.protocol import events
 from caveman_tui.protocol.control import (
@@ -27,6 +26,7 @@ from caveman_tui.protocol.control import (
 )
 from caveman_tui.protocol.events import AnyEvent, Settings
 from caveman_tui.protocol.exchanges import Exchange
+from caveman_tui.proxy.pause_book import PauseBook
 from caveman_tui.traffic.source import Refused, WorkerGone
 from tests.tui.session import NIGHTLY, OPUS, OTHER_DIGEST, REFACTOR, START, catalog, other_catalog
 
@@ -181,13 +181,13 @@ class FakeSource:
     async def conversations(self) -> ConversationList:
         """What the story's conversations are pinned to."""
         self._answer("conversations")
-        pauses = PauseStatistics(
-            pauses=2, stalls=1, longest_seconds=1_265.0, loop_tokens=91_040, rewritten_tokens=48_213, lost_tokens=12_100
-        )
+        recorded = PauseBook()
+        for exchange in self.listing:
+            recorded.take(exchange)
         return ConversationList(
             conversations=(
-                Conversation(id=REFACTOR, shrink=ShrinkMode.APPLY, level=Level.STANDARD, pauses=pauses),
-                Conversation(id=NIGHTLY, pauses=PauseStatistics(loop_tokens=23_850)),
+                Conversation(id=REFACTOR, shrink=ShrinkMode.APPLY, level=Level.STANDARD, pauses=recorded.of(REFACTOR)),
+                Conversation(id=NIGHTLY, pauses=recorded.of(NIGHTLY)),
             )
         )
 

@@ -32,7 +32,7 @@ async def test_pauses_are_told_of_the_conversation_under_the_cursor_and_unknown_
             assert current is not None
             seen.setdefault(current.last.conversation, detail(app))
             await pilot.press("j")
-        assert "2 of 5 to 60 minutes" in seen.pop(REFACTOR) and "None of 5 to 60 minutes" in seen.pop(NIGHTLY)
+        assert "1 of 5 to 60 minutes" in seen.pop(REFACTOR) and "None of 5 to 60 minutes" in seen.pop(NIGHTLY)
         assert seen and all("–  the worker has not said" in text for text in seen.values())
 
 
@@ -56,4 +56,4 @@ async def test_they_are_asked_for_again_once_something_came_and_stay_where_the_w
         source.gone = "It ended."
         screen._tick()
         await settle(pilot)
-        assert source.calls.count("conversations") >= asked and "2 of 5 to 60 minutes" in detail(app)
+        assert source.calls.count("conversations") >= asked and "1 of 5 to 60 minutes" in detail(app)
