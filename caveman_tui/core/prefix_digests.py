@@ -8,6 +8,7 @@ changes no content.
 import hashlib
 import json
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -120,14 +121,19 @@ def _chain(messages: list[Any], known: tuple[bytes, ...]) -> tuple[bytes, ...]:
 
 
 def _points(chain: tuple[bytes, ...]) -> tuple[MessagesPoint, ...]:
-    total = len(chain)
-    counts = (count for count in range(total, 0, -1) if total - count < _RECENT or _is_round(count))
-    return tuple(MessagesPoint(count=count, digest=chain[count - 1].hex()[:_DIGITS]) for count in counts)
+    return tuple(MessagesPoint(count=count, digest=chain[count - 1].hex()[:_DIGITS]) for count in _counts(len(chain)))
 
 
-def _is_round(count: int) -> bool:
-    """Whether all but the first four binary digits are zero."""
-    return count & ((1 << max(0, count.bit_length() - 4)) - 1) == 0
+def _counts(total: int) -> Iterator[int]:
+    """The last counts, and of those before them the ones of which all but the first four binary digits are zero; falling."""
+    oldest = max(0, total - _RECENT)
+    yield from range(total, oldest, -1)
+    count = oldest
+    while count > 0:
+        zeros = max(0, count.bit_length() - 4)
+        count = count >> zeros << zeros
+        yield count
+        count -= 1
 
 
 def _list(value: Any) -> list[Any]:
