@@ -297,7 +297,7 @@ def test_export_dialog(snap: Snap, source: FakeSource, size: Size) -> None:
 
 @sizes
 def test_store_difference(snap: Snap, steady_store: FakeSource, size: Size, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("caveman_tui.tui.screens.store.shrink_catalog", lambda *_, **__: SimpleNamespace(after=TOOLS_AFTER))
+    monkeypatch.setattr("caveman_tui.traffic.store_preview.shrink_catalog", lambda *_, **__: SimpleNamespace(after=TOOLS_AFTER))
     assert snap("store-diff", steady_store, size, ["o", "d"])
 
 
