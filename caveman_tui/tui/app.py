@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import textual
 from rich.traceback import Traceback
-from textual import events, work
+from textual import work
 from textual.binding import BindingType
 from textual.command import Provider
 
@@ -24,7 +24,6 @@ from caveman_tui.tui.commands import KeyCommands
 from caveman_tui.tui.handover import HandoverApp
 from caveman_tui.tui.key_order import KeysInOrder
 from caveman_tui.tui.keymap import remapped
-from caveman_tui.tui.screens.base import BaseScreen
 from caveman_tui.tui.screens.cache import CacheScreen
 from caveman_tui.tui.screens.dialog import QuitDialog
 from caveman_tui.tui.screens.help import HelpScreen
@@ -88,13 +87,6 @@ class CavemanApp(HandoverApp, SettingsApp, KeysInOrder):
         """Home, and the worker's events."""
         self.push_screen(TrafficScreen())
         self.follow()
-
-    def on_key(self, event: events.Key) -> None:
-        """Keys typed so fast that they were on their way before a prompt had the focus belong into it, and are no commands."""
-        prompt = self.screen.prompt if isinstance(self.screen, BaseScreen) else None
-        if prompt is not None and prompt.is_open and event.is_printable and event.character:
-            event.prevent_default()
-            prompt.type(event.character)
 
     @work(group="pane", exclusive=True, exit_on_error=False)
     async def supply(self, event: ExchangePane.Wanted) -> None:

@@ -101,11 +101,6 @@ class PromptLine(Container):
         self.add_class("-open")
         self.screen.set_focus(box)
 
-    def type(self, text: str) -> None:
-        """Insert text where the cursor is, in place of what is selected."""
-        box = self.query_one(Input)
-        box.replace(text, *box.selection)
-
     def says(self, text: str, *, wrong: bool = False) -> None:
         """Explain what was typed, or what is wrong with it."""
         box = self.query_one("#prompt-says", Static)
