@@ -1,5 +1,6 @@
 import asyncio
 import contextlib
+import gc
 import json
 import os
 import signal
@@ -372,3 +373,22 @@ def test_a_process_that_only_serves_imports_no_screen_and_no_client() -> None:
     code = "import sys, caveman_tui.cli.session, caveman_tui.proxy.worker; print(*{'rich', 'textual', 'httpx'} & sys.modules.keys())"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stdout.strip() == ""
+
+
+def test_a_serving_worker_collects_rarely_while_a_large_request_is_parsed() -> None:
+    large = json.dumps([{"type": "text", "text": str(number)} for number in range(100_000)])
+
+    def collections() -> int:
+        before = sum(generation["collections"] for generation in gc.get_stats())
+        json.loads(large)
+        return sum(generation["collections"] for generation in gc.get_stats()) - before
+
+    thresholds = gc.get_threshold()
+    often = collections()
+    try:
+        session._collect_rarely()
+        assert gc.get_freeze_count() > 0
+        assert collections() * 10 < often
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*thresholds)
