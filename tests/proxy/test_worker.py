@@ -50,14 +50,12 @@ async def test_a_port_that_is_none_is_told() -> None:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
-async def test_an_upstream_that_is_the_worker_itself_is_found_at_the_start(host: str) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    own = Upstream(name="mine", base_url=f"http://{host}:{port}", dialect="anthropic")
-    problem = await _problem(WorkerConfig(port=port, upstreams=(own,)))
+async def test_an_upstream_that_is_the_worker_itself_is_found_at_the_start(host: str, free_port: int) -> None:
+    own = Upstream(name="mine", base_url=f"http://{host}:{free_port}", dialect="anthropic")
+    problem = await _problem(WorkerConfig(port=free_port, upstreams=(own,)))
     assert problem.code == "own-upstream"
     assert "'mine'" in problem.what
-    with socket.create_server(("127.0.0.1", port)):
+    with socket.create_server(("127.0.0.1", free_port)):
         pass
 
 
