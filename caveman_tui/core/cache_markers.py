@@ -85,23 +85,37 @@ class Block(NamedTuple):
         return whole if self.position < 0 else (*whole, self.position)
 
 
-def prefix_blocks(request: Any, *, that_may_hold_markers: bool = False) -> Iterator[Block]:
-    """The block positions of a parsed request in the order the API processes them; only those, though all are counted.
-
-    A string as content is one block, and holds no marker.
-    """
+def prefix_blocks(request: Any) -> Iterator[Block]:
+    """The block positions of a parsed request in the order the API processes them. A string as content is one block."""
     block_index = 0
     for section, role, message, content in _contents(request):
         if isinstance(content, list):
+            for position, value in enumerate(content):
+                yield Block(section, role, message, position, block_index + position, value)
+            block_index += len(content)
+        elif isinstance(content, str):
+            yield Block(section, role, message, -1, block_index, content)
+            block_index += 1
+
+
+def _blocks_to_look_into(request: Any) -> Iterator[Block]:
+    """Those that carry a marker or have parts."""
+    block_index = 0
+    for section, role, message, content in _contents(request):
+        if type(content) is list:
             position = block_index
             for value in content:
-                if not that_may_hold_markers or _may_hold_markers(value):
+                # Most blocks are text and calls, thousands of them in a long conversation: no call for each.
+                if type(value) is dict and (
+                    "cache_control" in value
+                    or "source" in value
+                    or "citations" in value
+                    or ("content" in value and type(value["content"]) is list)
+                ):
                     yield Block(section, role, message, position - block_index, position, value)
                 position += 1
             block_index = position
-        elif isinstance(content, str):
-            if not that_may_hold_markers:
-                yield Block(section, role, message, -1, block_index, content)
+        elif type(content) is str:
             block_index += 1
 
 
@@ -131,7 +145,7 @@ def has_marker(value: Any) -> bool:
 def find_markers(request: Any) -> tuple[Marker, ...]:
     """All markers of a parsed request in prefix order, the automatic one last."""
     markers: list[Marker] = []
-    for block in prefix_blocks(request, that_may_hold_markers=True):
+    for block in _blocks_to_look_into(request):
         if block.section != "tools":
             for path, part, reason in _parts(block.path, block.value, _NESTING_LIMIT):
                 markers.append(_marker(part, path, block, reason, nested=True))
@@ -182,14 +196,6 @@ def find_violations(markers: tuple[Marker, ...]) -> tuple[Violation, ...]:
 
 _NESTING_LIMIT = 8
 """Parts within parts are looked for so deep; the API takes fewer."""
-
-
-_MARKED = frozenset({"cache_control", "source", "citations"})
-
-
-def _may_hold_markers(value: Any) -> bool:
-    """Whether to look closer: most blocks are text and calls, without a marker and without parts."""
-    return isinstance(value, dict) and (not _MARKED.isdisjoint(value) or isinstance(value.get("content"), list))
 
 
 def _contents(request: Any) -> Iterator[tuple[str, Any, int, Any]]:

@@ -189,7 +189,11 @@ def _is_tool_result_turn(message: Any) -> bool:
 
 
 def _has_tool_result(content: Any) -> bool:
-    return isinstance(content, list) and any(isinstance(block, dict) and block.get("type") == "tool_result" for block in content)
+    if isinstance(content, list):
+        for block in content:
+            if isinstance(block, dict) and block.get("type") == "tool_result":
+                return True
+    return False
 
 
 def _is_prompt(message: Any) -> bool:
@@ -202,7 +206,10 @@ def _last_turn(messages: list[Any]) -> int:
 
 
 def _last_prompt(messages: list[Any], end: int) -> int:
-    return next((index for index in range(end - 1, -1, -1) if _is_prompt(messages[index])), -1)
+    for index in range(end - 1, -1, -1):
+        if _is_prompt(messages[index]):
+            return index
+    return -1
 
 
 def _last_eligible(message: int, content: list[Any]) -> Path | None:
