@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+from tests.closing import close_server
 from tests.conformance.wire import LIMIT_SECONDS, READER_LIMIT, Message, Reading
 from tests.proxy.provider import reset
 
@@ -98,7 +99,7 @@ class FaultyProvider:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self._server.close()
+        await close_server(self._server)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -1,6 +1,7 @@
 """A worker in front of a raw provider, and raw clients."""
 
 import asyncio
+import contextlib
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
@@ -170,10 +171,11 @@ async def start_bench() -> AsyncIterator[StartBench]:
 
     However slow this machine's disk is, its requests wait for it, unless they are told not to.
     """
-    running: list[tuple[Worker, RawProvider, Bench]] = []
+    benches: list[Bench] = []
+    running = contextlib.AsyncExitStack()
 
     async def start(**config: Any) -> Bench:
-        provider = await RawProvider().__aenter__()
+        provider = await running.enter_async_context(RawProvider())
         upstreams = (
             Upstream(name="anthropic", base_url=provider.url, dialect="anthropic"),
             Upstream(name="openai", base_url=provider.url, dialect="openai"),
@@ -191,16 +193,15 @@ async def start_bench() -> AsyncIterator[StartBench]:
 
         worker.log.emit = listen  # type: ignore[method-assign]
         await worker.start()
-        bench = Bench(worker, provider, told)
-        running.append((worker, provider, bench))
-        return bench
+        running.push_async_callback(worker.stop)
+        benches.append(Bench(worker, provider, told))
+        return benches[-1]
 
-    yield start
-    for worker, provider, bench in running:
-        for client in bench.clients:
-            client.close()
-        await worker.stop()
-        await provider.__aexit__()
+    async with running:
+        yield start
+        for bench in benches:
+            for client in bench.clients:
+                client.close()
 
 
 @pytest.fixture
