@@ -8,6 +8,7 @@ from caveman_tui.config import WorkerConfig
 from caveman_tui.core.edits import Edit
 from caveman_tui.protocol.control import HeaderField, Upstream
 from caveman_tui.protocol.events import Settings
+from caveman_tui.proxy.bodies import Likeness
 from caveman_tui.proxy.worker import Worker
 from tests.proxy.conftest import Client, Got
 from tests.proxy.provider import Exchange, RawProvider, Seen
@@ -56,9 +57,16 @@ class Loopback:
         self.worker = Worker(WorkerConfig(port=0, upstreams=upstreams, settings=self.settings), stop_seconds=0.3)
         keep = self.worker.log.keep_request
 
-        def listen(id: str, body: bytes, edits: tuple[Edit, ...], headers: tuple[HeaderField, ...], header_edits: tuple[str, ...]) -> None:
+        def listen(
+            id: str,
+            body: bytes,
+            edits: tuple[Edit, ...],
+            headers: tuple[HeaderField, ...],
+            header_edits: tuple[str, ...],
+            like: Likeness | None,
+        ) -> None:
             self.recorded.append(Recorded(id, body, edits, header_edits))
-            keep(id, body, edits, headers, header_edits)
+            keep(id, body, edits, headers, header_edits, like)
 
         self.worker.log.keep_request = listen  # type: ignore[method-assign]
         await self.worker.start()
