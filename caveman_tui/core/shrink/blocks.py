@@ -64,31 +64,32 @@ def parse(text: str) -> list[Block]:
     blocks: list[Block] = []
     lines = text.split("\n")
     verbatim = verbatim_spans(text, lines) if len(lines) > 1 else {}
-    at = index = 0
+    start = after_run = 0
     blank = False
-    while index < len(lines):
-        line = lines[index]
+    for index, line in enumerate(lines):
+        if index < after_run:
+            continue
+        end = start + len(line)
         stripped = line.lstrip(" ")
         if not stripped or stripped.isspace():
             blank = True
-            at += len(line) + 1
-            index += 1
+            start = end + 1
             continue
         indent = len(line) - len(stripped)
-        if index in verbatim:
-            last, kind = verbatim[index]
-            end = at + sum(map(len, lines[index:last])) + last - index - 1
-            blocks.append(Block(kind, at, end, indent, after_blank=blank))
+        if verbatim and index in verbatim:
+            after_run, kind = verbatim[index]
+            end = start + sum(map(len, lines[index:after_run])) + after_run - index - 1
+            blocks.append(Block(kind, start, end, indent, after_blank=blank))
             blank = False
         else:
-            last, end, shown = index + 1, at + len(line), line_of(stripped)
+            shown = line_of(stripped)
             if shown.kind == LineKind.HEADING and not blank and blocks and _underlines(text, blocks[-1], stripped, indent):
                 _make_heading(text, blocks[-1], end)
             else:
-                blocks.append(Block(shown.kind, at, end, indent, shown, shown.own_section, shown.is_head, blank))
+                own_section, is_head = shown.announcement()
+                blocks.append(Block(shown.kind, start, end, indent, shown, own_section, is_head, blank))
                 blank = False
-        at = end + 1
-        index = last
+        start = end + 1
     if len(blocks) > 1:
         _find_wrapped(text, blocks)
     _nest(text, blocks)
@@ -141,21 +142,20 @@ def _nest(text: str, blocks: list[Block]) -> None:
             heads.clear()
             headings.append((level, index))
         else:
-            while heads and not _governs(text, blocks, heads[-1], index):
+            while heads and not _governs(blocks, heads[-1], index):
                 heads.pop()
             block.head = heads[-1] if heads else (headings[-1][1] if headings else -1)
             heads.append(index)
-        above_it = blocks[block.head].section if block.head >= 0 else Section.NONE
-        if block.own_section and _is_argument(text, block, above_it):
+        above = blocks[block.head] if block.head >= 0 else None
+        if block.own_section and _is_argument(text, block, above.section if above else Section.NONE):
             block.own_section = Section.NONE
             block.is_head = announces(text[block.start : block.end])
         block.section = block.own_section
-        if block.section == Section.NONE and block.head >= 0:
-            above = blocks[block.head]
+        if above and above.section and not block.section:
             if above.section == Section.EXAMPLES and _SPEAKER.match(text, block.start + block.indent, block.end):
                 above.section = Section.DIALOGUE
             block.section = above.section
-        if block.kind in (LineKind.BULLET, LineKind.TABLE, LineKind.SETTING) or (
+        if block.kind in _LISTED or (
             block.kind == LineKind.FIELD and not block.is_head and not _REMARK.match(text, block.start + block.indent)
         ):
             key = (block.head, block.indent, block.kind)
@@ -203,12 +203,13 @@ def _same_list(blocks: list[Block], before: int, index: int) -> bool:
     return True
 
 
+_LISTED = (LineKind.BULLET, LineKind.TABLE, LineKind.SETTING)
 _PROSE = (LineKind.TEXT, LineKind.BULLET, LineKind.FIELD)
 _ENDED = ".!?:;。！？：；…)]}>|"
 _LOOSE = (LineKind.BULLET, LineKind.CODE, LineKind.FENCE, LineKind.TABLE)
 
 
-def _governs(text: str, blocks: list[Block], head: int, index: int) -> bool:
+def _governs(blocks: list[Block], head: int, index: int) -> bool:
     """Whether the block at `head` is a parent of the block at `index`."""
     above, block = blocks[head], blocks[index]
     if block.indent > above.indent:

@@ -58,10 +58,8 @@ def _drop_exact_repetitions(made: Plan) -> None:
 def _keep_rules_only(made: Plan) -> None:
     """Of what the standard level keeps, keep the lead and what states a rule, by a constraint marker or in other words."""
     for piece in made.pieces:
-        if piece.kept and not piece.lead and not piece.bare:
-            sentence = piece.sentence
-            if not (sentence.bits & _TERSE or sentence.signals() & _TERSE):
-                piece.drop(piece.kind, "states no rule")
+        if piece.kept and not piece.lead and not piece.bare and not piece.sentence.states(_TERSE):
+            piece.drop(piece.kind, "states no rule")
 
 
 def _keep_lists_whole(made: Plan) -> None:

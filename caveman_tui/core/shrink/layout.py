@@ -163,8 +163,7 @@ class _Tidying:
             indents = [min(indent, MAX_INDENT) for indent in indents]
         margin = min([indent for indent, body in zip(indents[1:], bodies[1:], strict=True) if body and not body.isspace()], default=0)
         joinable = joined = False
-        previous_indent = 0
-        after_run = 0
+        previous_indent = after_run = 0
         for index, body in enumerate(bodies):
             if index < after_run:
                 continue

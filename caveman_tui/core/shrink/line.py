@@ -14,7 +14,7 @@ _CODE_START = re.compile(r">>>? |\$ |(?:[{\[]\s*$|[}\])]+[,;]?\s*$|\"[^\"]{1,60}
 SETTING = re.compile(r"[A-Za-z_]\w*=[^=\s]")
 _EXAMPLE_ITEM = re.compile(r"[-*•]\s+(?:examples?|e\.g\.|示例|例如|예시)\s*[:：]", re.IGNORECASE)
 _UTTERANCE = re.compile(r"[-*•]\s+(?:\w+: )?(?:\"[^\"]*\"|“[^”]*”)(?: (?:->|→) .*)?$")
-_MOST_REMEMBERED = 2048
+_MOST_REMEMBERED = 4096
 _LONGEST_REMEMBERED = 500
 """Characters of the longest line that is remembered; with the number of lines this bounds the memory."""
 
@@ -40,40 +40,45 @@ _ANNOUNCERS = (LineKind.TEXT, LineKind.BULLET, LineKind.FIELD, LineKind.HEADING)
 class Line:
     """A line without its indentation."""
 
-    __slots__ = ("_sentences", "is_head", "kind", "own_section", "text")
+    __slots__ = ("_announcement", "_sentences", "kind", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.kind = line_kind(text)
-        self.own_section = Section.NONE
-        """What the line is a heading or label of."""
-        self.is_head = False
-        """Announces the lines below it."""
+        self._announcement: tuple[str, bool] | None = None
         self._sentences: list[tuple[int, Reading]] | None = None
-        if self.kind in _ANNOUNCERS:
-            self._find_section()
 
     def sentences(self) -> list[tuple[int, Reading]]:
         """Return its sentences, each with where it ends, white space after it included."""
         if self._sentences is None:
+            text, start = self.text, 0
             self._sentences = []
-            start = 0
-            for end in sentence_ends(self.text, 0, len(self.text)):
-                self._sentences.append((end, read(self.text[start:end].strip())))
+            for end in sentence_ends(text, 0, len(text)):
+                self._sentences.append((end, read(text[start:end].strip())))
                 start = end
         return self._sentences
 
-    def _find_section(self) -> None:
-        text = self.text
-        self.is_head = self.kind == LineKind.HEADING or announces(text)
-        if (self.is_head and not text.startswith("</")) or self.kind == LineKind.FIELD:
-            self.own_section = section_of(text)
-            self.is_head = self.is_head or self.own_section in (Section.RETURNS, Section.EXAMPLES)
-        if self.kind == LineKind.BULLET and not self.is_head:
-            if _EXAMPLE_ITEM.match(text):
-                self.own_section = Section.EXAMPLES
-            elif text.count(" ") > 3 and _UTTERANCE.match(text):
-                self.own_section = Section.DIALOGUE
+    def announcement(self) -> tuple[str, bool]:
+        """Return the section that it is a heading or label of, and whether it announces what is below it."""
+        if self._announcement is None:
+            self._announcement = _announcement(self.text, self.kind)
+        return self._announcement
+
+
+def _announcement(text: str, kind: int) -> tuple[str, bool]:
+    if kind not in _ANNOUNCERS:
+        return Section.NONE, False
+    section = Section.NONE
+    is_head = kind == LineKind.HEADING or announces(text)
+    if kind == LineKind.FIELD or (is_head and not text.startswith("</")):
+        section = section_of(text)
+        is_head = is_head or section in (Section.RETURNS, Section.EXAMPLES)
+    if kind == LineKind.BULLET and not is_head:
+        if _EXAMPLE_ITEM.match(text):
+            section = Section.EXAMPLES
+        elif text.count(" ") > 3 and _UTTERANCE.match(text):
+            section = Section.DIALOGUE
+    return section, is_head
 
 
 def line_of(text: str) -> Line:

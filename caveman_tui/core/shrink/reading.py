@@ -4,10 +4,10 @@ import functools
 from operator import or_
 
 from caveman_tui.core.shrink.filler import FillerRule, filler_of
-from caveman_tui.core.shrink.signals import signals_of
+from caveman_tui.core.shrink.signals import rules_of, signals_of
 from caveman_tui.core.shrink.words import BITS, words_of
 
-_MOST_REMEMBERED = 2048
+_MOST_REMEMBERED = 4096
 _LONGEST_REMEMBERED = 1000
 """Characters of the longest sentence that is remembered; with the number of sentences this bounds the memory."""
 
@@ -31,6 +31,13 @@ class Reading:
         if self._signals < 0:
             self._signals = signals_of(self.text, self.words, self.bits)
         return self._signals
+
+    def states(self, rules: int) -> bool:
+        """Whether it shows signs of any of `rules`, which are among those that `rules_of` finds; spares looking for all others."""
+        if self.bits & rules:
+            return True
+        found = rules_of(self.text, self.words, self.bits) if self._signals < 0 else self._signals
+        return found & rules != 0
 
     def filler(self) -> FillerRule | None:
         """Return what the sentence is filler as, before any signal is weighed against it."""

@@ -16,17 +16,23 @@ LEAST_WORDS = 4
 _WORD = re.compile(r"[\w$%°#@&+/\\.\-]*\w|[^\x00-\x7f]")
 _STRETCH = re.compile(r"[\n.!?。！？；]+")
 """Between these signs there is no end of a sentence."""
+_BEFORE = "-*•+… "
+_AFTER = " .!。！;；,"
+_AROUND = _BEFORE + _AFTER
 _MEANING = Signal.PROHIBITION | Signal.ONLY | Signal.EXCLUSIVE | Signal.DEFAULT
 
 
 def exact_key(sentence: str) -> str:
     """Return what two sentences share when only white space, list signs and final punctuation differ."""
-    return " ".join(sentence.split()).lstrip("-*•+… ").rstrip(" .!。！;；,")
+    return " ".join(sentence.split()).lstrip(_BEFORE).rstrip(_AFTER)
 
 
 def says_anything_twice(text: str) -> bool:
     """Whether a text has two sentences, or parts of sentences, of one exact key; without them no sentence of it repeats another."""
-    keys = [key for key in map(exact_key, _STRETCH.split(text)) if key]
+    stretches = _STRETCH.split(text)
+    has_single_blanks_only = text.isascii() and "  " not in text and text.replace("\n", "").isprintable()
+    keys = [stretch.strip(_AROUND) if has_single_blanks_only else exact_key(stretch) for stretch in stretches]
+    keys = list(filter(None, keys))
     return len(set(keys)) < len(keys)
 
 
@@ -43,7 +49,7 @@ class Earlier:
 
     def repeats(self, sentence: Reading) -> bool:
         """Whether one earlier sentence has every content word of this one, in this order, and says no and only where this one does."""
-        if len(_uncut(sentence)) < LEAST_CHARACTERS or not self._words.issuperset(sentence.words):
+        if not self._words.issuperset(sentence.words) or len(_uncut(sentence)) < LEAST_CHARACTERS:
             return False
         for earlier in self._read[len(self._said) :]:
             self._exact.add(exact_key(earlier.text))

@@ -1,6 +1,7 @@
 """Whether what was left of a description would be left alone: seen from its blocks, without deciding about each piece again."""
 
 from caveman_tui.core.shrink.blocks import Block, parse
+from caveman_tui.core.shrink.line import LineKind
 from caveman_tui.core.shrink.pieces import CUT_SIGN, SHORT, Piece, Plan
 from caveman_tui.core.shrink.repetition import LOOK_BACK
 from caveman_tui.core.shrink.sections import Section
@@ -13,15 +14,18 @@ def is_settled(made: Plan, left: str) -> bool:
 
     It is sure where every kept piece stands as it stood: in a line of the same kind, under the same head, in the same section and list.
     Then each is judged as it was, since nothing that a piece is compared with has become more, and less around a piece never makes the
-    judge drop it. Pieces that were kept for the sake of others are not that sure.
+    judge drop it. What was kept for the sake of others is kept again where it belongs to a list of which an item was kept for itself.
     """
-    if len(made.pieces) > LOOK_BACK or any(piece.rescued for piece in made.pieces):
+    if len(made.pieces) > LOOK_BACK:
         return False
     pieces: dict[int, list[Piece]] = {}
     for piece in made.pieces:
         if piece.kept:
             pieces.setdefault(piece.block, []).append(piece)
     blocks = made.blocks
+    sure_lists = {blocks[piece.block].group for piece in made.pieces if piece.kept and not piece.rescued} - {-1}
+    if any(piece.rescued and piece.kept and blocks[piece.block].group not in sure_lists for piece in made.pieces):
+        return False
     kept_lists = {blocks[index].group for index in pieces} - {-1}
     if any(blocks[piece.block].group in kept_lists for piece in made.pieces if not piece.kept):
         return False
@@ -52,21 +56,24 @@ def _is_alike(old: Block, new: Block) -> bool:
         and old.own_section == new.own_section
         and old.is_head == new.is_head
         and old.goes_on == new.goes_on
+        and old.runs_on <= new.runs_on
     )
 
 
 def _is_same_text(text: str, old: Block, left: str, new: Block) -> bool:
-    return old.runs_on == new.runs_on and text[old.start + old.indent : old.end] == left[new.start + new.indent : new.end]
+    return text[old.start + old.indent : old.end] == left[new.start + new.indent : new.end]
 
 
 def _has_same_pieces(old: Block, kept: list[Piece], new: Block) -> bool:
-    """Whether a line that lost some of its sentences still begins with its first and falls into the others."""
-    if new.line is None or old.is_head or old.section not in _WHERE_LINES_MAY_SHRINK or kept[0].start != old.start:
+    """Whether a line that lost some of its sentences falls into the others; an item of a list has its first, which shows what it is."""
+    if new.line is None or old.is_head or old.section not in _WHERE_LINES_MAY_SHRINK:
+        return False
+    if kept[0].start != old.start and old.kind != LineKind.TEXT:
         return False
     sentences = new.line.sentences()
     if len(sentences) != len(kept):
         return False
-    end = old.start
+    end = kept[0].start
     for piece, (_, sentence) in zip(kept, sentences, strict=True):
         if piece.start == end:
             expected = piece.text

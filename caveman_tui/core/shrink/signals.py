@@ -58,7 +58,7 @@ _UNIT = re.compile(
 _IN_UNIT = re.compile(
     r"\bin (?:seconds|milliseconds|minutes|hours|days|bytes|meters|metres|inches|points|pixels|degrees|percent|usd|cents)\b", re.IGNORECASE
 )
-_BOUNDS = re.compile(r"[≤≥<>]=?\s?\d|\d\s?(?:-|–|~|to|\.\.)\s?\d|\[\d+,\s?\d+\]")
+_BOUNDS = re.compile(r"[≤≥<>]=?\s?\d|\d\s?(?:-|–|~|to|\.\.)\s?\d|\[\d+,\s?\d+\]", re.IGNORECASE)
 _LIMIT = re.compile(r"\blimits?\b(?!\s*=)", re.IGNORECASE)
 _OTHER_SCRIPTS = re.compile(
     r"(?P<prohibition>[不勿禁]|없|않|금지|마세요|しない|できない|ません)"
@@ -83,16 +83,27 @@ def is_english(text: str) -> bool:
     return not ENGLISH.isdisjoint(text.lower().split())
 
 
+def rules_of(text: str, words: list[str], bits: int) -> int:
+    """Return the signals of `signals_of` that words, pairs of words, numbers or other scripts give; those of a rule are among them."""
+    found: int = bits & _SIGNALS
+    if bits & Hint.PAIR:
+        for pair in set(pairwise(words)) & _PAIRS.keys():
+            found |= _PAIRS[pair]
+    if _DIGIT.search(text) and (_BOUNDS.search(text) or (bits & Hint.LIMIT and _LIMIT.search(text))):
+        found |= Signal.BOUND
+    if not text.isascii():
+        for match in _OTHER_SCRIPTS.finditer(text):
+            found |= _BY_GROUP[str(match.lastgroup)]
+    return found
+
+
 def signals_of(text: str, words: list[str], bits: int) -> int:
     """Return the kinds of fact that a sentence shows signs of, as a sum of `Signal`.
 
     `words` are those of the sentence in lower case, `bits` what each of them says by itself.
     """
-    found: int = bits & _SIGNALS
+    found = rules_of(text, words, bits)
     lowered = text.lower()
-    if bits & Hint.PAIR:
-        for pair in set(pairwise(words)) & _PAIRS.keys():
-            found |= _PAIRS[pair]
     if "YYYY" in text:
         found |= Signal.FORMAT
     if (bits & Hint.SHOUTED and _SHOUTED.search(text)) or ("*" in text and _STRESSED.search(text)):
@@ -117,11 +128,6 @@ def signals_of(text: str, words: list[str], bits: int) -> int:
         found |= Signal.EMPHASIS
         if _UNIT.search(lowered):
             found |= Signal.UNIT
-        if _BOUNDS.search(lowered) or (bits & Hint.LIMIT and _LIMIT.search(lowered)):
-            found |= Signal.BOUND
     if bits & Hint.IN and _IN_UNIT.search(lowered):
         found |= Signal.UNIT
-    if not text.isascii():
-        for match in _OTHER_SCRIPTS.finditer(text):
-            found |= _BY_GROUP[str(match.lastgroup)]
     return found

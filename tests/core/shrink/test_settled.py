@@ -13,13 +13,16 @@ from caveman_tui.core.shrink.description import joined
 from caveman_tui.core.shrink.layout import tidy
 from caveman_tui.core.shrink.model import ToolContext
 from caveman_tui.core.shrink.settled import is_settled
-from tests.core.shrink.descriptions import CONTEXT, LEAD, LONG
+from tests.core.shrink.descriptions import CONTEXT, LONG
 from tests.core.shrink.test_description_kinds import FACTS, FILLER
-from tests.core.shrink.test_description_properties import ANY, TEXTS
+from tests.core.shrink.test_description_properties import ANY, LINES, TEXTS
 
 SENTENCES = st.lists(
-    st.tuples(st.sampled_from([sentence for _, sentence in FACTS + FILLER] + [LEAD]), st.sampled_from([" ", "\n", "\n\n", "\n- ", "\n  "]))
-).map(lambda parts: LONG + "".join(gap + sentence for sentence, gap in parts))
+    st.tuples(
+        st.sampled_from([" ", " ", "\n", "\n\n", "\n- ", "\n  - ", "\n  "]),
+        st.sampled_from([sentence for _, sentence in FACTS + FILLER] + LINES + ["Returns:", "Default: 2", "Use it.", "The house is old."]),
+    )
+).map(lambda parts: LONG + "".join(gap + sentence for gap, sentence in parts))
 
 
 def settled(text: str, context: ToolContext, level: Level) -> bool | None:
@@ -46,8 +49,11 @@ def test_what_is_said_to_be_settled_loses_nothing_more(text: str, level: Level) 
     [
         (f"{LONG}\n\nReturns the booking.\n\nAsk about allergies.", True),
         (f"{LONG} Returns the booking. Ask about allergies.", True),
-        (f"{LONG}\n\nPerfect for birthdays with friends and family. Ask about allergies.", False),
-        (f"{LONG}\n- Returns the booking.\n- Ask about allergies.\n\nReturns the bill.", False),
+        (f"{LONG}\n\nPerfect for birthdays with friends and family. Ask about allergies.", True),
+        (f"{LONG}\n- Returns the booking.\n- Ask about allergies.\n\nReturns the bill.", True),
+        (f"{LONG}\n\nReturns the bill.\nCall it: The house.", True),
+        (f"{LONG}\n\nReturns the booking. Note: be quick.", False),
+        (f"{LONG} Returns the booking. The old house by the sea", False),
     ],
 )
 def test_lines_that_begin_as_they_began_are_settled(text: str, expected: bool) -> None:
