@@ -24,7 +24,8 @@ _LARGEST = 2 * 1024 * 1024
 """Bytes of the largest catalog whose form is kept."""
 _NOTED_AGAIN_SECONDS = 600.0
 """How often a form in use is marked as such; many times in a pin's life."""
-_REMEMBERED = 32
+_REMEMBERED_USES = 256
+_REMEMBERED_FORMS = 8
 
 
 class ShrunkForms:
@@ -53,7 +54,7 @@ class ShrunkForms:
         self._version = version
         self._seconds = seconds
         self._clock = clock
-        self._noted: OrderedDict[int, tuple[ShrunkCatalog, float]] = OrderedDict()
+        self._noted: OrderedDict[tuple[str, Level, tuple[str, ...], int, int], float] = OrderedDict()
         self._found: OrderedDict[Path, ShrunkCatalog] = OrderedDict()
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="forms")
         self._versions = frozenset(_version_of(path) for path in directory.glob("shrunk-*")) if directory else frozenset()
@@ -93,18 +94,19 @@ class ShrunkForms:
         if form is None or form.before != data or form.level is not level:
             return self._shrink(data, level=level, exclude=exclude)
         self._found[path] = form
-        while len(self._found) > _REMEMBERED:
+        while len(self._found) > _REMEMBERED_FORMS:
             self._found.popitem(last=False)
         return form
 
     def _note(self, catalog: ShrunkCatalog, version: str, exclude: tuple[str, ...]) -> None:
-        """Keep a form, or mark it as still in use. The same catalog comes with every request, so it is told by what it is in memory."""
-        noted = self._noted.get(id(catalog))
-        now = self._clock()
-        if noted is not None and noted[0] is catalog and now < noted[1] + _NOTED_AGAIN_SECONDS:
+        """Keep a form, or mark it as still in use."""
+        # The same objects come with every request, and bytes remember their hash.
+        key = (version, catalog.level, exclude, hash(catalog.before), hash(catalog.after))
+        noted_at, now = self._noted.get(key), self._clock()
+        if noted_at is not None and now < noted_at + _NOTED_AGAIN_SECONDS:
             return
-        self._noted[id(catalog)] = (catalog, now)
-        while len(self._noted) > _REMEMBERED:
+        self._noted[key] = now
+        while len(self._noted) > _REMEMBERED_USES:
             self._noted.popitem(last=False)
         if (path := self._path(version, catalog.before, catalog.level, exclude)) is not None:
             # A worker that is closing keeps no more of them.
