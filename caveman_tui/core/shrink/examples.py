@@ -10,12 +10,11 @@ _ASSIGNED = re.compile(r"^[A-Za-z_]\w*=")
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?%?$")
 _BARE = re.compile(r"(?:^|\s)([A-Za-z_]\w*)=([A-Za-z][\w\-]*)\s*$", re.MULTILINE)
 _QUOTED = re.compile(r"\"([^\"\n]{1,80})\"|(?<!\w)'([^'\n]{1,80})'(?!\w)|`([^`\n]{1,80})`")
-_BETWEEN_RUNS = re.compile(r"[\s\"'`,()]+")
+_BETWEEN_RUNS = str.maketrans(dict.fromkeys("\"'`,()", " "))
 _JOINT = re.compile(r"[A-Za-z0-9][^\w\s\"'`,.()’\-…]|\d[.\-]|[^\w\s\"'`,.()*\-•+…‘’“”>→=:][A-Za-z0-9]")
 """What makes a run of characters a value although it isn't quoted: a sign that prose doesn't put there."""
 _TEMPLATE = re.compile(r"<[a-z][\w|\- ]*>|\{\{?[a-z_]+\}\}?")
-_LETTERS = re.compile(r"[^\W0-9_]+|\s+")
-_DIGITS = frozenset("0123456789")
+_LETTERS = re.compile(r"[^\W\d_]+|\s+")
 _SIGNS_OF_PROSE = frozenset("9_'\"()[]{},!?=")
 _WORD = re.compile(r"[A-Za-z_][\w]*")
 
@@ -51,15 +50,13 @@ class Shown:
 def value_shapes(text: str) -> set[str]:
     """Return the shapes of the literal values in `text`: which signs join their words and numbers. Plain words have none."""
     quoted = [found.group(found.lastindex or 0) for found in _QUOTED.finditer(text)]
-    bare = _BETWEEN_RUNS.split(_QUOTED.sub(" ", text) if quoted else text)
+    bare = (_QUOTED.sub(" ", text) if quoted else text).translate(_BETWEEN_RUNS).split()
     shapes = set()
-    for literal in quoted + [run for run in bare if not run.isalpha() and _JOINT.search(run)]:
+    for literal in quoted + [run for run in bare if not run.rstrip(".,:;!?").isalpha() and _JOINT.search(run)]:
         literal = _ASSIGNED.sub("", literal).strip("\"'`")
         if literal.count(" ") > 2 or _NUMBER.match(literal):
             continue
-        signs = set(_LETTERS.sub("", literal.strip(".,;:!?()[]{}")))
-        if not _DIGITS.isdisjoint(signs):
-            signs = signs - _DIGITS | {"9"}
+        signs = {"9" if sign.isdecimal() else sign for sign in _LETTERS.sub("", literal.strip(".,;:!?()[]{}"))}
         if not signs <= _SIGNS_OF_PROSE and signs != {"-"}:
             shapes.add("".join(sorted(signs)))
     return shapes

@@ -36,7 +36,12 @@ class Known:
         field = _FIELD.match(line)
         if field is None or field.group(1) not in self._context.parameters:
             return False
-        return stems_of(field.group(2)) <= _GENERIC | stems_of(field.group(1)) | self._tool() | self._lead()
+        name = stems_of(field.group(1))
+        for found in STEM_WORD.finditer(field.group(2)):
+            word = stem(found.group())
+            if word not in _GENERIC and word not in name and word not in self._tool() and word not in self._lead():
+                return False
+        return True
 
     def holds_all_of(self, text: str) -> bool:
         """Whether a sentence has no content word that is not in the lead, in the tool's name or in a parameter's name."""

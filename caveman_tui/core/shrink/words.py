@@ -10,7 +10,7 @@ words_of = re.compile(r"\w+(?:['’]\w+)?").findall
 
 
 class Hint:
-    """What the text around a word has to be looked at for; bits beside those of `Signal`."""
+    """What the text around a word has to be looked at for: bits beside those of `Signal`, and plain numbers like them."""
 
     PAIR = 1 << 21
     """Begins a pair of words that means something."""
