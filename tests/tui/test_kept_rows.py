@@ -35,44 +35,7 @@ def happenings() -> Iterator[AnyEvent]:
 async def test_kept_rows_are_those_that_would_be_drawn(source: FakeSource, make_app: MakeApp, size: tuple[int, int]) -> None:
     app = make_app(source)
     events = happenings()
-    keys = [
-        "k",
-        "k",
-        "m",
-        "g",
-        "j",
-        "m",
-        "G",
-        "T",
-        "k",
-        "S",
-        "R",
-        "R",
-        "S",
-        "S",
-        "S",
-        "S",
-        "S",
-        "S",
-        "p",
-        "p",
-        "z",
-        "space",
-        "j",
-        "Z",
-        "Z",
-        "z",
-        "f",
-        "u",
-        "x",
-        "escape",
-        "c",
-        "c",
-        "M",
-        "k",
-        "g",
-        "G",
-    ]
+    keys = (*"kkmgjmGTkSRRSSSSSSppz", "space", *"jZZzfux", "escape", *"ccMkgG")
     async with app.run_test(size=size) as pilot:
         await settle(pilot)
         rows = app.screen.query_one(ExchangeList)
