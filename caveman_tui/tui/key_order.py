@@ -1,4 +1,4 @@
-"""Keys that arrive together, one after the other: each reaches what the one before it led to."""
+"""Keys that arrive together, and pasted texts, one after the other: each reaches what the one before it led to."""
 
 import asyncio
 import contextlib
@@ -23,12 +23,12 @@ class KeysInOrder(App[int]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._keys: deque[events.Key] = deque()
+        self._keys: deque[events.Key | events.Paste] = deque()
         self._delivery: asyncio.Task[None] | None = None
 
     async def on_event(self, event: events.Event) -> None:
-        """Put a key behind those before it; everything else goes its way."""
-        if not isinstance(event, events.Key) or event.is_forwarded:
+        """Put a key, or what was pasted, behind the keys before it; everything else goes its way."""
+        if not isinstance(event, (events.Key, events.Paste)) or event.is_forwarded:
             await super().on_event(event)
             return
         self._keys.append(event)

@@ -18,10 +18,10 @@ from tests.tui.fake_source import FakeSource
 MakeApp = Callable[..., CavemanApp]
 
 
-def burst(app: CavemanApp, *names: str) -> None:
+def burst(app: CavemanApp, *names: str | events.Paste) -> None:
     """Keys as a terminal hands them over that got them in one piece."""
     for name in names:
-        app.post_message(events.Key(name, name if len(name) == 1 else None))
+        app.post_message(events.Key(name, name if len(name) == 1 else None) if isinstance(name, str) else name)
 
 
 async def test_a_key_reaches_the_list_that_the_one_before_it_opened(source: FakeSource, make_app: MakeApp) -> None:
@@ -57,6 +57,15 @@ async def test_what_is_typed_into_a_prompt_and_after_it_goes_where_it_belongs(so
         burst(app, "slash", *"tok", "escape", "escape", "slash", "s")
         await settle(pilot)
         assert isinstance(app.screen, TrafficScreen) and app.screen.query_one(Input).value == "haikus"
+
+
+async def test_what_is_pasted_goes_into_the_prompt_that_a_key_before_it_opened(source: FakeSource, make_app: MakeApp) -> None:
+    app = make_app(source)
+    async with app.run_test(size=(100, 24)) as pilot:
+        await settle(pilot)
+        burst(app, "slash", events.Paste("model:haiku "), *"in>", events.Paste("1"), "enter")
+        await settle(pilot)
+        assert app.traffic_view.filter.text == "model:haiku in>1"
 
 
 async def test_a_question_gets_the_answer_that_was_typed_with_it(source: FakeSource, make_app: MakeApp) -> None:
