@@ -210,8 +210,8 @@ class BodyDocument:
         """Lines that are wrapped, with the rows that they take."""
         self._wide = set()
         may_be_any = may_be_wide(self._text)
-        for number, size in self._lines.longer_than(self._width // 2 if may_be_any else self._width):
-            if may_be_any and may_be_wide(self._lines.line(number)):
+        for number, start, size in self._lines.longer_than(self._width // 2 if may_be_any else self._width):
+            if may_be_any and may_be_wide(self._text[start : start + size]):
                 self._wide.add(number)
             rows = -(-size // self._step(number))
             if rows > 1:

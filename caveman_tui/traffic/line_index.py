@@ -50,18 +50,18 @@ class LineIndex:
         block = bisect_right(self._starts, min(offset, self._end)) - 1
         return self._numbers[block] + self._text.count("\n", self._starts[block], min(offset, self._end))
 
-    def longer_than(self, size: int) -> Iterator[tuple[int, int]]:
-        """Numbers and sizes of the lines with more than `size` characters, ascending."""
+    def longer_than(self, size: int) -> Iterator[tuple[int, int, int]]:
+        """Numbers, beginnings and sizes of the lines with more than `size` characters, ascending."""
         first = self.size(0)
         if first > size:
-            yield 0, first
+            yield 0, 0, first
         number = before = 0
         # A line end at its start lets the search go from line to line.
         for found in re.finditer(rf"\n[^\n]{{{size + 1},}}", self._text):
             start = found.start() + 1
             number += self._text.count("\n", before, start)
             before = start
-            yield number, found.end() - start
+            yield number, start, found.end() - start
 
     def _place(self, number: int) -> tuple[int, int]:
         block = bisect_right(self._numbers, number) - 1
