@@ -7,7 +7,7 @@ from caveman_tui.core.shrink.judge import Judge
 from caveman_tui.core.shrink.line import LineKind
 from caveman_tui.core.shrink.model import ToolContext
 from caveman_tui.core.shrink.pieces import Piece, Plan, take_apart
-from caveman_tui.core.shrink.repetition import LEAST_CHARACTERS, exact_key
+from caveman_tui.core.shrink.repetition import LEAST_CHARACTERS, exact_key, uncut
 from caveman_tui.core.shrink.sections import Section, announces
 from caveman_tui.core.shrink.vocabulary import Signal
 
@@ -46,7 +46,7 @@ def _settle(made: Plan) -> None:
 def _drop_exact_repetitions(made: Plan) -> None:
     earlier: set[str] = set()
     for piece in made.pieces:
-        if len(piece.text) < LEAST_CHARACTERS:
+        if len(uncut(piece.sentence)) < LEAST_CHARACTERS:
             continue
         block, key = made.blocks[piece.block], exact_key(piece.text)
         if key and key in earlier and block.kind == LineKind.TEXT and not block.is_head and not piece.lead:

@@ -1,5 +1,6 @@
 """What an example shows that nothing else says: an argument's name, or the shape of a value."""
 
+import functools
 import re
 
 from caveman_tui.core.shrink.model import ToolContext
@@ -17,6 +18,7 @@ _TEMPLATE = re.compile(r"<[a-z][\w|\- ]*>|\{\{?[a-z_]+\}\}?")
 _LETTERS = re.compile(r"[^\W\d_]+|\s+")
 _SIGNS_OF_PROSE = frozenset("9_'\"()[]{},!?=")
 _WORD = re.compile(r"[A-Za-z_][\w]*")
+_REMEMBERED_LITERALS = 1024
 
 
 class Shown:
@@ -49,17 +51,19 @@ class Shown:
 
 def value_shapes(text: str) -> set[str]:
     """Return the shapes of the literal values in `text`: which signs join their words and numbers. Plain words have none."""
-    quoted = [found.group(found.lastindex or 0) for found in _QUOTED.finditer(text)]
-    bare = (_QUOTED.sub(" ", text) if quoted else text).translate(_BETWEEN_RUNS).split()
-    shapes = set()
-    for literal in quoted + [run for run in bare if not run.rstrip(".,:;!?").isalpha() and _JOINT.search(run)]:
-        literal = _ASSIGNED.sub("", literal).strip("\"'`")
-        if literal.count(" ") > 2 or _NUMBER.match(literal):
-            continue
-        signs = {"9" if sign.isdecimal() else sign for sign in _LETTERS.sub("", literal.strip(".,;:!?()[]{}"))}
-        if not signs <= _SIGNS_OF_PROSE and signs != {"-"}:
-            shapes.add("".join(sorted(signs)))
-    return shapes
+    literals = [found.group(found.lastindex or 0) for found in _QUOTED.finditer(text)]
+    runs = (_QUOTED.sub(" ", text) if literals else text).translate(_BETWEEN_RUNS).split()
+    literals += [run for run in runs if not run.rstrip(".,:;!?").isalpha() and _JOINT.search(run)]
+    return set(map(_shape_of, literals)) - {""}
+
+
+@functools.lru_cache(maxsize=_REMEMBERED_LITERALS)
+def _shape_of(literal: str) -> str:
+    literal = _ASSIGNED.sub("", literal).strip("\"'`")
+    if literal.count(" ") > 2 or _NUMBER.match(literal):
+        return ""
+    signs = {"9" if sign.isdecimal() else sign for sign in _LETTERS.sub("", literal.strip(".,;:!?()[]{}"))}
+    return "" if signs <= _SIGNS_OF_PROSE or signs == {"-"} else "".join(sorted(signs))
 
 
 def names(text: str) -> set[str]:

@@ -310,6 +310,9 @@ RULES = (
 """The first that fits decides."""
 
 
+_NO_RULE = len(RULES)
+
+
 def _by_word() -> dict[str, list[tuple[int, re.Pattern[str]]]]:
     phrases: dict[str, list[tuple[int, re.Pattern[str]]]] = {}
     for index, rule in enumerate(RULES):
@@ -351,28 +354,37 @@ _PLAIN_OPENINGS = _openings(plain=True)
 _LISTED_OPENINGS = _openings(plain=False)
 
 
-def _opening_rule(text: str, words: list[str]) -> int:
-    """Return the index of the first rule that has what a sentence begins with, or the number of rules."""
-    if not words or not (words[0].lstrip("_") in _OPENING_WORDS or not words[0].isascii() or words[0].isdecimal()):
-        return len(RULES)
-    start = _START.match(text)
-    assert start is not None
-    pattern, indices = _LISTED_OPENINGS if start.group(1) else _PLAIN_OPENINGS
-    opening = pattern.match(text, start.end())
-    return indices[(opening.lastindex or 0) - 1] if opening else len(RULES)
-
-
 def filler_of(text: str, words: list[str]) -> FillerRule | None:
     """Return the first rule that takes a sentence for filler, before any signal is weighed against it.
 
     `words` are those of the sentence in lower case.
     """
-    first = _opening_rule(text, words)
-    present = _PHRASE_WORDS.intersection(words)
+    if not words:
+        return None
+    first = _NO_RULE
+    opening = words[0]
+    if opening in _OPENING_WORDS or not (opening.isalpha() and opening.isascii()):
+        first = _opening_rule(text)
+    if not _PHRASE_WORDS.isdisjoint(words):
+        for word in _PHRASE_WORDS.intersection(words):
+            first = _phrase_rule(text, word, first)
     if not text.isascii():
-        present |= {_UNSPACED}
-    for word in present:
-        for index, phrase in _PHRASES[word]:
-            if index < first and phrase.search(text):
-                first = index
-    return RULES[first] if first < len(RULES) else None
+        first = _phrase_rule(text, _UNSPACED, first)
+    return RULES[first] if first < _NO_RULE else None
+
+
+def _opening_rule(text: str) -> int:
+    """Return the index of the first rule that has what a sentence begins with."""
+    start = _START.match(text)
+    assert start is not None
+    pattern, indices = _LISTED_OPENINGS if start.group(1) else _PLAIN_OPENINGS
+    opening = pattern.match(text, start.end())
+    return indices[(opening.lastindex or 0) - 1] if opening else _NO_RULE
+
+
+def _phrase_rule(text: str, word: str, first: int) -> int:
+    """Return the index of the first rule that has a phrase with `word` in a sentence, or `first` where that comes before it."""
+    for index, phrase in _PHRASES[word]:
+        if index < first and phrase.search(text):
+            return index
+    return first

@@ -24,8 +24,6 @@ _BRACES = re.compile(r"[{}\[\]()]")
 _LONGEST_CODE = 400
 """Lines that braces may span; keeps the work linear where they are never closed."""
 _LEAST_ROWS = 2
-
-
 _ALIGNED = (LineKind.TABLE, LineKind.CODE)
 _JOINABLE = (LineKind.TEXT, LineKind.BULLET, LineKind.FIELD)
 _PASSES = 6

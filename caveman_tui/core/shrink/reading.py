@@ -24,7 +24,9 @@ class Reading:
         self.bits: int = functools.reduce(or_, filter(None, map(BITS.get, self.words)), 0)
         """What each word says by itself, as a sum of `Signal` and `Hint`."""
         self._signals = -1
+        """Below zero until they are asked for."""
         self._filler: FillerRule | bool | None = False
+        """False until it is asked for."""
 
     def signals(self) -> int:
         """Return the kinds of fact that the sentence shows signs of, as a sum of `Signal`."""

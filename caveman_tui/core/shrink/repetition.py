@@ -49,7 +49,7 @@ class Earlier:
 
     def repeats(self, sentence: Reading) -> bool:
         """Whether one earlier sentence has every content word of this one, in this order, and says no and only where this one does."""
-        if not self._words.issuperset(sentence.words) or len(_uncut(sentence)) < LEAST_CHARACTERS:
+        if not self._words.issuperset(sentence.words) or len(uncut(sentence)) < LEAST_CHARACTERS:
             return False
         for earlier in self._read[len(self._said) :]:
             self._exact.add(exact_key(earlier.text))
@@ -73,19 +73,19 @@ class Earlier:
 
     def add(self, sentence: Reading) -> None:
         """Remember a kept sentence."""
-        if len(_uncut(sentence)) >= LEAST_CHARACTERS:
+        if len(uncut(sentence)) >= LEAST_CHARACTERS:
             self._read.append(sentence)
             self._words.update(sentence.words)
 
 
-def _uncut(sentence: Reading) -> str:
+def uncut(sentence: Reading) -> str:
     """Return a sentence without the sign that something before it was dropped, which it says no more with than without."""
     text = sentence.text
     return text.lstrip("… ") if text[0] == "…" else text
 
 
 def _content(sentence: Reading) -> list[str]:
-    return [word for word in _WORD.findall(_uncut(sentence).casefold()) if word not in GLUE]
+    return [word for word in _WORD.findall(uncut(sentence).casefold()) if word not in GLUE]
 
 
 def _subsequence(words: list[str], other: list[str]) -> bool:

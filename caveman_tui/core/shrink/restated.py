@@ -18,11 +18,12 @@ _REMEMBERED_TOOLS = 256
 class Known:
     """What a reader knows without a sentence: the schema's names and defaults, the tool's name, the description's lead."""
 
-    __slots__ = ("_context", "_lead_stems", "_lead_text", "_tool_stems")
+    __slots__ = ("_all", "_context", "_lead_stems", "_lead_text", "_tool_stems")
 
     def __init__(self, context: ToolContext, lead: str) -> None:
         self._context = context
         self._lead_text = lead
+        self._all: frozenset[str] | None = None
         self._lead_stems: set[str] | None = None
         self._tool_stems: set[str] | None = None
 
@@ -36,20 +37,13 @@ class Known:
         field = _FIELD.match(line)
         if field is None or field.group(1) not in self._context.parameters:
             return False
-        name = stems_of(field.group(1))
-        for found in STEM_WORD.finditer(field.group(2)):
-            word = stem(found.group())
-            if word not in _GENERIC and word not in name and word not in self._tool() and word not in self._lead():
-                return False
-        return True
+        return _has_only(field.group(2), _GENERIC | stems_of(field.group(1)) | self._tool() | self._lead())
 
     def holds_all_of(self, text: str) -> bool:
         """Whether a sentence has no content word that is not in the lead, in the tool's name or in a parameter's name."""
-        for found in STEM_WORD.finditer(text):
-            word = stem(found.group())
-            if word not in _GENERIC and word not in self._tool() and word not in self._lead() and word not in self._names():
-                return False
-        return True
+        if self._all is None:
+            self._all = _GENERIC | self._names() | self._tool() | self._lead()
+        return _has_only(text, self._all)
 
     def holds_half_of(self, text: str) -> bool:
         """Whether half of a sentence's content words or more stand in the lead, in the tool's name or in a parameter's name."""
@@ -82,6 +76,14 @@ class Known:
 @functools.lru_cache(maxsize=_REMEMBERED_TOOLS)
 def _stems_of_names(names: frozenset[str]) -> frozenset[str]:
     return frozenset(stems_of(" ".join(names)))
+
+
+def _has_only(text: str, stems: frozenset[str]) -> bool:
+    """Whether all words of a text have one of these stems; most texts show with their first words that they have not."""
+    for found in STEM_WORD.finditer(text):
+        if stem(found.group()) not in stems:
+            return False
+    return True
 
 
 def _alike(stems: set[str] | frozenset[str]) -> set[str]:
