@@ -80,10 +80,7 @@ def _stems_of_names(names: frozenset[str]) -> frozenset[str]:
 
 def _has_only(text: str, stems: frozenset[str]) -> bool:
     """Whether all words of a text have one of these stems; most texts show with their first words that they have not."""
-    for found in STEM_WORD.finditer(text):
-        if stem(found.group()) not in stems:
-            return False
-    return True
+    return all(stem(found.group()) in stems for found in STEM_WORD.finditer(text))
 
 
 def _alike(stems: set[str] | frozenset[str]) -> set[str]:

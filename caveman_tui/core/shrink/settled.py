@@ -5,6 +5,7 @@ from caveman_tui.core.shrink.line import LineKind
 from caveman_tui.core.shrink.pieces import CUT_SIGN, SHORT, Piece, Plan
 from caveman_tui.core.shrink.repetition import LOOK_BACK
 from caveman_tui.core.shrink.sections import Section
+from caveman_tui.core.shrink.sentences import sentence_ends
 
 _WHERE_LINES_MAY_SHRINK = (Section.NONE, Section.PARAMETERS)
 
@@ -70,18 +71,18 @@ def _has_same_pieces(old: Block, kept: list[Piece], new: Block) -> bool:
         return False
     if kept[0].start != old.start and old.kind != LineKind.TEXT:
         return False
-    sentences = new.line.sentences()
-    if len(sentences) != len(kept):
+    text = new.line.text
+    ends = sentence_ends(text, 0, len(text))
+    if len(ends) != len(kept):
         return False
-    end = kept[0].start
-    for piece, (_, sentence) in zip(kept, sentences, strict=True):
-        if piece.start == end:
-            expected = piece.text
-        else:
+    at, cut_from = 0, kept[0].start
+    for piece, end in zip(kept, ends, strict=True):
+        expected = piece.text
+        if piece.start != cut_from:
             expected = f"{CUT_SIGN} {piece.text}"
             if len(piece.text) < SHORT <= len(expected):
                 return False  # the sign makes a sentence of the fragment
-        if sentence.text != expected:
+        if text[at:end].strip() != expected:
             return False
-        end = piece.end
+        at, cut_from = end, piece.end
     return True
