@@ -15,9 +15,9 @@ def is_settled(made: Plan, left: str) -> bool:
 
     It is sure where every kept piece stands as it stood: in a line of the same kind, under the same head, in the same section and list.
     Then each is judged as it was, since nothing that a piece is compared with has become more, and less around a piece never makes the
-    judge drop it. What was kept for the sake of others is kept again where it belongs to a list of which an item was kept for itself.
+    judge drop it. What was kept for the sake of others is kept again where it is an item of a list of which another was kept for itself.
     """
-    if len(made.pieces) > LOOK_BACK:
+    if len(made.pieces) > LOOK_BACK or any(piece.lead and not piece.kept for piece in made.pieces):
         return False
     pieces: dict[int, list[Piece]] = {}
     for piece in made.pieces:
@@ -25,8 +25,9 @@ def is_settled(made: Plan, left: str) -> bool:
             pieces.setdefault(piece.block, []).append(piece)
     blocks = made.blocks
     sure_lists = {blocks[piece.block].group for piece in made.pieces if piece.kept and not piece.rescued} - {-1}
-    if any(piece.rescued and piece.kept and blocks[piece.block].group not in sure_lists for piece in made.pieces):
-        return False
+    for piece in made.pieces:
+        if piece.rescued and piece.kept and (blocks[piece.block].group not in sure_lists or len(pieces[piece.block]) > 1):
+            return False
     kept_lists = {blocks[index].group for index in pieces} - {-1}
     if any(blocks[piece.block].group in kept_lists for piece in made.pieces if not piece.kept):
         return False

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from caveman_tui.core.policy import Level
@@ -37,7 +37,17 @@ def settled(text: str, context: ToolContext, level: Level) -> bool | None:
     return True
 
 
+LOSES_ITS_LEAD = """- 1 2 3 4
+  -
+  - Accepts the day and the place of the dinner.
+  - Each entry of the result has a name and a street.
+  Perfect for birthdays with friends and family. Perfect for birthdays with friends and family. - Returns: the house.
+  - }
+- NOTE: be quick. The owner of the house is a friend of the town."""
+
+
 @settings(max_examples=300, deadline=None)
+@example(LOSES_ITS_LEAD, Level.TERSE)
 @given(st.one_of(SENTENCES, TEXTS, ANY.filter(str.strip)), st.sampled_from(list(Level)))
 def test_what_is_said_to_be_settled_loses_nothing_more(text: str, level: Level) -> None:
     if tidy(text):
