@@ -184,8 +184,13 @@ class BlobMemory:
 
 
 def _compressed(blobs: list[Blob]) -> list[bytes]:
-    compressor = zstandard.ZstdCompressor(level=3)
-    return [compressor.compress(blob.read()) for blob in blobs]
+    return [_compress(blob.read()) for blob in blobs]
+
+
+def _compress(data: bytes) -> bytes:
+    # Compressing in one go would take as much memory again for its result, however short that becomes.
+    compressor = zstandard.ZstdCompressor(level=3).compressobj(size=len(data))
+    return b"".join((compressor.compress(data), compressor.flush()))
 
 
 @lru_cache(maxsize=32)

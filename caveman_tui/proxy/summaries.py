@@ -10,9 +10,8 @@ from typing import Any, TypeVar
 
 from caveman_tui.core.body_growth import open_for_growth
 from caveman_tui.core.edits import Edit, EditKind
-from caveman_tui.core.json_spans import JsonRefused, parse_value
 from caveman_tui.core.policy import Dialect
-from caveman_tui.core.prefix_digests import Digested, PrefixDigests, digest_request
+from caveman_tui.core.prefix_digests import Digested, PrefixDigests, digest_body, digest_request
 from caveman_tui.core.rewrite import MARKER_EDITS, ToolsChange, with_measure
 from caveman_tui.core.tokens import count_json_tokens
 from caveman_tui.protocol.events import ExchangeRewritten, MarkerEdit, ToolsSummary
@@ -252,17 +251,19 @@ def _digests(prepared: Prepared) -> Digested | None:
     examined, rewrite = prepared.examined, prepared.rewrite
     if examined.body is None:
         return None
+    value = rewrite.value if rewrite else None
+    if value is None:
+        # As after edits were undone, and of very long bodies.
+        return digest_body(rewrite.body if rewrite else examined.body)
+    if not isinstance(value, dict):
+        return None
     try:
-        # It is not at hand after edits were undone, and of very long bodies.
-        value = rewrite.value if rewrite and rewrite.value is not None else parse_value(rewrite.body if rewrite else examined.body)
-        if not isinstance(value, dict):
-            return None
         known = examined.earlier.chain[: examined.shared.items] if examined.earlier and not _lie_in_messages(prepared) else ()
         if examined.document is not None:
             open_for_growth(examined.document)
         shrunk = next((edit.after for edit in prepared.edits if edit.pointer == "/tools"), None)
         return digest_request(value, known, shrunk)
-    except (JsonRefused, RecursionError):
+    except RecursionError:
         return None
 
 
