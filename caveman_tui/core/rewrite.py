@@ -281,7 +281,7 @@ def _value_after(document: JsonDocument, edits: tuple[Edit, ...], body: bytes) -
         if key is None:
             return parse_value(body)
         span, index = members.spans[key], None
-        if isinstance(root[key], list):
+        if isinstance(root[key], list) and (edit.start, edit.end) != span:
             items = document.items_of(span)
             # The last item that begins no later: insertions right before an item belong to none.
             at = bisect_right(items, edit.start, key=lambda item: item.start) - 1

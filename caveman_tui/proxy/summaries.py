@@ -53,6 +53,7 @@ class Summaries:
         self.last_requests = last_requests
         self._count = count
         self._counts: OrderedDict[_CountKey, _Counts] = OrderedDict()
+        self._counting: dict[_CountKey, asyncio.Event] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._measuring = 0
 
@@ -72,6 +73,18 @@ class Summaries:
 
     async def count(self, change: ToolsChange, digest: str, *, stored: bool) -> None:
         """Count a catalog's tokens in a thread, and add them to its original in the store."""
+        key = (digest, hash(change.catalog.after))
+        if (counting := self._counting.get(key)) is not None:
+            # A loop's next steps come while a large catalog is still being counted.
+            await counting.wait()
+            return
+        self._counting[key] = asyncio.Event()
+        try:
+            await self._count_and_remember(change, digest, stored=stored)
+        finally:
+            self._counting.pop(key).set()
+
+    async def _count_and_remember(self, change: ToolsChange, digest: str, *, stored: bool) -> None:
         catalog = change.catalog
 
         def work() -> _Counts:

@@ -61,7 +61,7 @@ class Examined:
     @property
     def new_bytes(self) -> int:
         """How much of the body nobody has read before: what any work on it takes time for."""
-        return len(self.body or b"") - self.shared.size
+        return len(self.body or b"") - self.shared.size - self.shared.tail
 
 
 @dataclass(frozen=True, slots=True)

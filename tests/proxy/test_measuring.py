@@ -1,13 +1,15 @@
 """What shrinking would save is measured after a request has gone out."""
 
+import asyncio
 import threading
 from typing import Any
 from unittest.mock import AsyncMock
 
 import pytest
 
-from caveman_tui.core.policy import ShrinkMode
-from caveman_tui.core.rewrite import Rewrite
+from caveman_tui.core.policy import Level, ShrinkMode
+from caveman_tui.core.rewrite import Rewrite, ToolsChange
+from caveman_tui.core.shrink.model import ShrunkCatalog
 from caveman_tui.protocol.events import Settings
 from caveman_tui.proxy.exchange_log import ExchangeLog
 from caveman_tui.proxy.last_requests import LastRequests
@@ -72,4 +74,25 @@ async def test_bodies_that_wait_to_be_measured_are_bounded() -> None:
         assert (first, second) == (True, False)
     with summaries.room_to_measure(60 << 20) as third:
         assert third
+    await summaries.close()
+
+
+async def test_a_catalog_that_is_being_counted_is_not_counted_again() -> None:
+    released = threading.Event()
+    counted: list[bytes] = []
+
+    def count(tools: bytes) -> int:
+        counted.append(tools)
+        released.wait(LIMIT_SECONDS)
+        return len(tools)
+
+    summaries = Summaries(ExchangeLog(), AsyncMock(), LastRequests(), count=count)
+    catalog = ShrunkCatalog(before=b"[long]", after=b"[s]", level=Level.STANDARD)
+    change = ToolsChange(pointer="/tools", start=0, end=6, catalog=catalog, applied=True)
+    several = [asyncio.ensure_future(summaries.count(change, "digest", stored=False)) for _ in range(3)]
+    await asyncio.sleep(0)
+    released.set()
+    await asyncio.gather(*several)
+    assert counted == [b"[long]", b"[s]"]
+    assert summaries.counts(change, "digest") == (6, 3)
     await summaries.close()
