@@ -8,7 +8,7 @@ from caveman_tui.core.shrink.filler import FillerRule
 from caveman_tui.core.shrink.line import LineKind
 from caveman_tui.core.shrink.model import ToolContext
 from caveman_tui.core.shrink.pieces import NOTHING_SHOWS, PLAIN, SENTENCE_ENDS, SHORT, VERBATIM, Piece, Plan
-from caveman_tui.core.shrink.reading import Reading
+from caveman_tui.core.shrink.reading import Reading, read
 from caveman_tui.core.shrink.repetition import Earlier
 from caveman_tui.core.shrink.restated import Known
 from caveman_tui.core.shrink.sections import Section, announces
@@ -20,6 +20,7 @@ _RULES_IN_HEADINGS = Signal.PROHIBITION | Signal.EXCLUSIVE | Signal.ONLY
 _OUTWEIGH_RESTATED = Signal.PROHIBITION | Signal.EXCLUSIVE | Signal.ONLY | Signal.DEFAULT | Signal.BOUND | Signal.QUANTITY | Signal.LITERAL
 _OUTWEIGH_BENEFITS = Signal.PROHIBITION | Signal.EXCLUSIVE | Signal.ONLY | Signal.DEFAULT | Signal.PREREQUISITE
 _ELABORATION = Signal.ARGUMENT | Signal.ENUMERATION
+_SHOWING = (Section.RETURNS, Section.EXAMPLES)
 _ABOUT_THE_TOOL = frozenset({"marketing", "restated-purpose", "background"})
 """Filler that may still be the sentence which says what the tool is for."""
 _USES = re.compile(r"(?:[-*•]\s+)?(?:use|pass|call|give)\b", re.IGNORECASE)
@@ -61,7 +62,9 @@ class Judge:
         self._elaborations()
 
     def _verbatim(self, index: int, piece: Piece, block: Block, text: str) -> None:
-        if block.section == Section.RETURNS:
+        if block.kind == LineKind.CODE and block.section in _SHOWING and _opens_with_rule(text):
+            piece.keep(LABELS[Signal.MARKER], "carries a constraint marker")
+        elif block.section == Section.RETURNS:
             if block.kind == LineKind.CODE and "(" in text and "\n" not in text:
                 piece.keep("example", "shows the call")
             else:
@@ -197,6 +200,12 @@ def _is_prose(piece: Piece, block: Block, text: str) -> bool:
     if text[-1] not in SENTENCE_ENDS or len(text) < SHORT or (block.goes_on and piece.start == block.start):
         return False
     return block.kind == LineKind.TEXT or piece.start > block.start or (block.kind == LineKind.FIELD and block.group < 0)
+
+
+def _opens_with_rule(code: str) -> bool:
+    """Whether braces are opened at the end of a sentence that carries a constraint marker."""
+    line = code.partition("\n")[0]
+    return line[0].isalpha() and read(line).signals() & Signal.MARKER != 0
 
 
 def _is_plain(sentence: Reading) -> bool:

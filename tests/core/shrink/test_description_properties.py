@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from caveman_tui.core.policy import Level
@@ -102,6 +102,8 @@ MARKER = re.compile(r"\b(?:" + "|".join(sorted(WORDS_OF[Signal.MARKER])) + r")\b
 
 
 @settings(max_examples=150, deadline=None)
+@example(f"{LONG}\nReturns:\nIt must be unique. {{\n}}\n")
+@example(f"{LONG}\nExamples of bookings:\nIt must be unique. {{\n}}\n")
 @given(TEXTS)
 def test_what_carries_a_marker_goes_only_as_a_repetition_or_in_an_example_or_fence(text: str) -> None:
     _, units = describe(text, CONTEXT, Level.STANDARD)

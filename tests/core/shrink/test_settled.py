@@ -64,6 +64,7 @@ def test_what_is_said_to_be_settled_loses_nothing_more(text: str, level: Level) 
         (f"{LONG}\n\nReturns the bill.\nCall it: The house.", True),
         (f"{LONG}\n\nReturns the booking. Note: be quick.", False),
         (f"{LONG} Returns the booking. The old house by the sea", False),
+        (f"{LONG}\n- Returns the bill with the names of the people\nReturns the booking.", False),
     ],
 )
 def test_lines_that_begin_as_they_began_are_settled(text: str, expected: bool) -> None:
