@@ -11,7 +11,7 @@ _LEAST_BYTES = 16 * 1024
 """Reading less than this again costs less than remembering it."""
 MOST_BYTES = 4 * 1024 * 1024
 """Of longer bodies nothing that was read is kept, not even while they are under way: parsed values take more than the body itself."""
-_BUDGET_BYTES = 32 * 1024 * 1024
+_BUDGET_BYTES = 64 * 1024 * 1024
 """Bytes of all bodies together; what was parsed of them takes about twice as much beside them."""
 _OPENING_BYTES = 1024
 _TELLING = ("x-claude-code-session-id", "session-id", "x-claude-code-agent-id")
@@ -48,7 +48,7 @@ class LastRequests:
     def remember(self, key: Key, request: LastRequest) -> None:
         """Keep a request in the place of the one before it."""
         size = len(request.document.body)
-        if not _LEAST_BYTES <= size <= min(MOST_BYTES, self._budget):
+        if not is_worth_it(request.document.body) or size > self._budget:
             return
         if (before := self._requests.pop(key, None)) is not None:
             self._bytes -= len(before.document.body)
@@ -56,6 +56,11 @@ class LastRequests:
         self._bytes += size
         while self._bytes > self._budget:
             self._bytes -= len(self._requests.popitem(last=False)[1].document.body)
+
+
+def is_worth_it(body: bytes) -> bool:
+    """Whether a body of this length is remembered at all."""
+    return _LEAST_BYTES <= len(body) <= MOST_BYTES
 
 
 def key_of(headers: Mapping[str, str], body: bytes) -> Key:

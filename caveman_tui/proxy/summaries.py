@@ -16,7 +16,7 @@ from caveman_tui.core.rewrite import MARKER_EDITS, ToolsChange, with_measure
 from caveman_tui.core.tokens import count_json_tokens
 from caveman_tui.protocol.events import ExchangeRewritten, MarkerEdit, ToolsSummary
 from caveman_tui.proxy.exchange_log import ExchangeLog
-from caveman_tui.proxy.last_requests import LastRequest, LastRequests
+from caveman_tui.proxy.last_requests import LastRequest, LastRequests, is_worth_it
 from caveman_tui.proxy.recording import Recording
 from caveman_tui.proxy.transform import REPORT, Prepared
 
@@ -272,7 +272,7 @@ def _digests(prepared: Prepared) -> Digested | None:
         return None
     try:
         known = examined.earlier.chain[: examined.shared.items] if examined.earlier and not _lie_in_messages(prepared) else ()
-        if examined.document is not None:
+        if examined.document is not None and is_worth_it(examined.body):
             open_for_growth(examined.document)
         shrunk = next((edit.after for edit in prepared.edits if edit.pointer == "/tools"), None)
         return digest_request(value, known, shrunk)
