@@ -326,6 +326,8 @@ _UNSPACED = ""
 _PHRASES = _by_word()
 """The phrases that have a word, each with the index of its rule."""
 _PHRASE_WORDS = frozenset(_PHRASES)
+_PARTS = re.compile(r"\w+").findall
+"""Returns the words of a text, those that an apostrophe joins each by itself."""
 
 
 def _openings(*, plain: bool) -> tuple[re.Pattern[str], tuple[int, ...]]:
@@ -365,6 +367,8 @@ def filler_of(text: str, words: list[str]) -> FillerRule | None:
     opening = words[0]
     if opening in _OPENING_WORDS or not (opening.isalpha() and opening.isascii()):
         first = _opening_rule(text)
+    if "'" in text or "’" in text:
+        words = _PARTS(text.lower())
     if not _PHRASE_WORDS.isdisjoint(words):
         for word in _PHRASE_WORDS.intersection(words):
             first = _phrase_rule(text, word, first)

@@ -37,7 +37,7 @@ def test_the_first_rule_that_fits_is_found(rule: FillerRule, pattern: str) -> No
         st.sampled_from(["", ".", " of the house.", " that helps people, and it is powerful."]),
     )
     def check(text: str, sign: str, rest: str) -> None:
-        for sentence in (text + rest, sign + text + rest, f"The house: {text}{rest}"):
+        for sentence in (text + rest, sign + text + rest, f"The house: {text}{rest}", f"The house'{text}'s{rest}"):
             assert filler_of(sentence, words_of(sentence.lower())) is found_everywhere(sentence), sentence
             assert read(sentence).filler() is found_everywhere(sentence), sentence
         assert RULES.index(found_everywhere(text) or RULES[-1]) <= RULES.index(rule)
