@@ -98,27 +98,6 @@ def prefix_blocks(request: Any) -> Iterator[Block]:
             block_index += 1
 
 
-def _blocks_to_look_into(request: Any) -> Iterator[Block]:
-    """Those that carry a marker or have parts."""
-    block_index = 0
-    for section, role, message, content in _contents(request):
-        if type(content) is list:
-            position = block_index
-            for value in content:
-                # Most blocks are text and calls, thousands of them in a long conversation: no call for each.
-                if type(value) is dict and (
-                    "cache_control" in value
-                    or "source" in value
-                    or "citations" in value
-                    or ("content" in value and type(value["content"]) is list)
-                ):
-                    yield Block(section, role, message, position - block_index, position, value)
-                position += 1
-            block_index = position
-        elif type(content) is str:
-            block_index += 1
-
-
 def ineligibility(value: Any, section: str) -> str:
     """Why the API takes no marker on this block, in a few words; empty where it does. Unknown types are eligible."""
     if isinstance(value, str):
@@ -144,16 +123,29 @@ def has_marker(value: Any) -> bool:
 
 def find_markers(request: Any) -> tuple[Marker, ...]:
     """All markers of a parsed request in prefix order, the automatic one last."""
-    markers: list[Marker] = []
-    for block in _blocks_to_look_into(request):
-        if block.section != "tools":
-            for path, part, reason in _parts(block.path, block.value, _NESTING_LIMIT):
-                markers.append(_marker(part, path, block, reason, nested=True))
-        if has_marker(block.value):
-            markers.append(_marker(block.value, block.path, block, ineligibility(block.value, block.section)))
-    if has_marker(request):
-        markers.append(_automatic(request))
-    return tuple(markers)
+    markers = [marker for block in prefix_blocks(request) if may_hold_markers(block.value) for marker in block_markers(block)]
+    return (*markers, *automatic_marker(request))
+
+
+def may_hold_markers(value: Any) -> bool:
+    """Whether to look closer: most blocks are text and calls, without a marker and without parts."""
+    return type(value) is dict and (
+        "cache_control" in value or "source" in value or "citations" in value or ("content" in value and type(value["content"]) is list)
+    )
+
+
+def block_markers(block: Block) -> Iterator[Marker]:
+    """The markers of a block's parts and its own."""
+    if block.section != "tools":
+        for path, part, reason in _parts(block.path, block.value, _NESTING_LIMIT):
+            yield _marker(part, path, block, reason, nested=True)
+    if has_marker(block.value):
+        yield _marker(block.value, block.path, block, ineligibility(block.value, block.section))
+
+
+def automatic_marker(request: Any) -> tuple[Marker, ...]:
+    """The marker beside `messages`, where there is one."""
+    return (_automatic(request),) if has_marker(request) else ()
 
 
 def find_violations(markers: tuple[Marker, ...]) -> tuple[Violation, ...]:

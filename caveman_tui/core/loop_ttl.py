@@ -21,6 +21,7 @@ from caveman_tui.core.cache_markers import (
 )
 from caveman_tui.core.json_tree import Path, json_pointer
 from caveman_tui.core.marker_edits import MarkerChange
+from caveman_tui.core.message_walk import Walk, is_prompt, is_tool_result_turn, role
 from caveman_tui.core.policy import ClientKind, ClientOverride
 from caveman_tui.core.reasons import Reason, reason
 
@@ -60,8 +61,9 @@ def client_kind(user_agent: str | None, override: HeadlessOverride = "auto", cli
     return ClientKind(sign=inside.strip())
 
 
-def plan_loop_ttl(request: Any, markers: tuple[Marker, ...], client: ClientKind) -> LoopTtlPlan:
-    """Decide on a parsed request, given all its markers in prefix order. Never raises for a malformed request."""
+def plan_loop_ttl(request: Any, walk: Walk, client: ClientKind) -> LoopTtlPlan:
+    """Decide on a parsed request, given the walk through it. Never raises for a malformed request."""
+    markers = walk.markers
     if not isinstance(request, dict):
         return _unchanged("not-a-request")
     if client.headless:
@@ -72,10 +74,10 @@ def plan_loop_ttl(request: Any, markers: tuple[Marker, ...], client: ClientKind)
     end = _last_turn(messages)
     if end < 0:
         return _unchanged("not-in-loop")
-    if _is_tool_result_turn(messages[end]):
-        plan = _plan_loop(messages, markers)
-    elif _is_prompt(messages[end]):
-        plan = _plan_prompt(request, messages, end, markers)
+    if is_tool_result_turn(messages[end]):
+        plan = _plan_loop(messages, walk)
+    elif is_prompt(messages[end]):
+        plan = _plan_prompt(request, messages, end, walk)
     else:
         return _unchanged("not-in-loop")
     if plan.changes and end < len(messages) - 1:
@@ -98,9 +100,9 @@ def _plan_headless(markers: tuple[Marker, ...]) -> LoopTtlPlan:
     return LoopTtlPlan(changes=changes) if changes else _unchanged("no-hour-marker")
 
 
-def _plan_loop(messages: list[Any], markers: tuple[Marker, ...]) -> LoopTtlPlan:
+def _plan_loop(messages: list[Any], walk: Walk) -> LoopTtlPlan:
     """The request ends in tool results: anchor the prompt for an hour, shorten what comes after it."""
-    prompt = _last_prompt(messages, len(messages))
+    markers, prompt = walk.markers, walk.last_prompt(len(messages))
     if prompt < 0:
         return _unchanged("no-prompt")
     shortened = tuple(_shorten(marker, headless=False) for marker in markers if marker.message > prompt and marker.ttl == LONG)
@@ -140,18 +142,18 @@ def _plan_anchor(messages: list[Any], prompt: int, markers: tuple[Marker, ...]) 
     return "no-free-slot"
 
 
-def _plan_prompt(request: dict[str, Any], messages: list[Any], end: int, markers: tuple[Marker, ...]) -> LoopTtlPlan:
+def _plan_prompt(request: dict[str, Any], messages: list[Any], end: int, walk: Walk) -> LoopTtlPlan:
     """The request ends in a person's prompt: nothing is shortened, but the prompt before a long loop may need its anchor again.
 
     Reads walk back 20 positions from a marker. After a longer loop the new prompt's marker cannot reach the hour's entry at the
     previous prompt, and after a pause the 5-minute entries between them have lapsed.
     """
-    unchanged = _unchanged("ends-in-prompt")
+    markers, unchanged = walk.markers, _unchanged("ends-in-prompt")
     first = end
-    while first > 0 and (_role(messages[first - 1]) == "system" or _is_prompt(messages[first - 1])):
+    while first > 0 and (role(messages[first - 1]) == "system" or is_prompt(messages[first - 1])):
         first -= 1
-    previous = _last_prompt(messages, first)
-    if previous < 0 or not any(_is_tool_result_turn(message) for message in messages[previous + 1 : first]):
+    previous = walk.last_prompt(first)
+    if previous < 0 or not any(is_tool_result_turn(message) for message in messages[previous + 1 : first]):
         return unchanged
     if not any(marker.message >= first and marker.ttl == LONG and not marker.nested for marker in markers):
         return unchanged
@@ -179,37 +181,9 @@ def _shorten(marker: Marker, *, headless: bool) -> MarkerChange:
     return MarkerChange(path=marker.path, ttl=SHORT, reason=code)
 
 
-def _role(message: Any) -> Any:
-    return message.get("role") if isinstance(message, dict) else None
-
-
-def _is_tool_result_turn(message: Any) -> bool:
-    """A user message with a tool result; text beside it belongs to the loop too."""
-    return _role(message) == "user" and _has_tool_result(message.get("content"))
-
-
-def _has_tool_result(content: Any) -> bool:
-    if isinstance(content, list):
-        for block in content:
-            if isinstance(block, dict) and block.get("type") == "tool_result":
-                return True
-    return False
-
-
-def _is_prompt(message: Any) -> bool:
-    return _role(message) == "user" and not _has_tool_result(message.get("content"))
-
-
 def _last_turn(messages: list[Any]) -> int:
     """The last message that is no system message, -1 where there is none."""
-    return next((index for index in range(len(messages) - 1, -1, -1) if _role(messages[index]) != "system"), -1)
-
-
-def _last_prompt(messages: list[Any], end: int) -> int:
-    for index in range(end - 1, -1, -1):
-        if _is_prompt(messages[index]):
-            return index
-    return -1
+    return next((index for index in range(len(messages) - 1, -1, -1) if role(messages[index]) != "system"), -1)
 
 
 def _last_eligible(message: int, content: list[Any]) -> Path | None:

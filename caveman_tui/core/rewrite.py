@@ -6,12 +6,13 @@ from typing import Any, Protocol
 
 import msgspec
 
-from caveman_tui.core.cache_markers import LONG, Marker, Violation, find_markers, find_violations
+from caveman_tui.core.cache_markers import LONG, Marker, Violation, find_violations
 from caveman_tui.core.edits import Edit, EditKind, apply_edits
 from caveman_tui.core.json_spans import JsonDocument, JsonRefused, Span, parse_value
 from caveman_tui.core.json_tree import Path, json_pointer
 from caveman_tui.core.loop_ttl import plan_loop_ttl
 from caveman_tui.core.marker_edits import RepeatedKey, marker_edit
+from caveman_tui.core.message_walk import Walk, walk
 from caveman_tui.core.policy import ClientKind, Dialect, Level, LoopTtlMode, Policy, ShrinkMode
 from caveman_tui.core.reasons import Reason, reason
 from caveman_tui.core.shrink.model import ShrunkCatalog
@@ -61,6 +62,8 @@ class Rewrite(msgspec.Struct, frozen=True, kw_only=True):
     """Set where our own result was discarded and the original is sent."""
     value: Any = None
     """`body` parsed; None where it could not be, or after edits were undone."""
+    walk: Walk | None = None
+    """Through the request as it came."""
 
     @property
     def shortened(self) -> int:
@@ -75,8 +78,17 @@ class Shrinker(Protocol):
         """Shrink a bare array of tool definitions."""
 
 
-def rewrite(body: bytes | JsonDocument, dialect: Dialect, client: ClientKind, policy: Policy, *, shrink: Shrinker | None = None) -> Rewrite:
-    """Edit a request, parsed already or not, as the policy says. A pure function: same arguments, same result.
+def rewrite(
+    body: bytes | JsonDocument,
+    dialect: Dialect,
+    client: ClientKind,
+    policy: Policy,
+    *,
+    shrink: Shrinker | None = None,
+    known: Walk | None = None,
+) -> Rewrite:
+    """Edit a request, parsed already or not, as the policy says. A pure function: same arguments, same result, whatever is `known` of
+    an earlier request.
 
     Never raises. What can't be read, or fails our own checks, goes out as it came, and reasons or warning say why. `shrink` is
     `core.shrink.shrink_catalog` unless given; it is not called while shrinking is off.
@@ -84,7 +96,7 @@ def rewrite(body: bytes | JsonDocument, dialect: Dialect, client: ClientKind, po
     came = body.body if isinstance(body, JsonDocument) else body
     try:
         document = body if isinstance(body, JsonDocument) else JsonDocument(body)
-        return _rewrite(document, dialect, client, policy, shrink)
+        return _rewrite(document, dialect, client, policy, shrink, known)
     except JsonRefused as refused:
         return Rewrite(body=came, reasons=(reason(refused.code),))
     except Exception as error:  # whatever fails in here must not cost the request
@@ -130,8 +142,10 @@ def with_measure(
     return msgspec.structs.replace(result, tools=measured.tools, reasons=(*result.reasons, *added), warning=warning)
 
 
-def _rewrite(document: JsonDocument, dialect: Dialect, client: ClientKind, policy: Policy, shrink: Shrinker | None) -> Rewrite:
-    draft = _Draft(document, dialect)
+def _rewrite(
+    document: JsonDocument, dialect: Dialect, client: ClientKind, policy: Policy, shrink: Shrinker | None, known: Walk | None
+) -> Rewrite:
+    draft = _Draft(document, dialect, known)
     if left_alone := _why_markers_stay(dialect, policy):
         draft.reasons.append(reason(left_alone))
     else:
@@ -144,11 +158,12 @@ def _rewrite(document: JsonDocument, dialect: Dialect, client: ClientKind, polic
 class _Draft:
     """A rewrite in the making."""
 
-    def __init__(self, document: JsonDocument, dialect: Dialect) -> None:
+    def __init__(self, document: JsonDocument, dialect: Dialect, known: Walk | None) -> None:
         self.reasons: list[Reason] = []
         self._document = document
         self._dialect = dialect
-        self._before = find_markers(document.value) if _has_markers(dialect) else ()
+        self._walk = walk(document.value if _has_markers(dialect) else None, known)
+        self._before = self._walk.markers
         self._violations = find_violations(self._before)
         self._marker_edits: tuple[Edit, ...] = ()
         self._tools_edits: tuple[Edit, ...] = ()
@@ -161,7 +176,7 @@ class _Draft:
             self.reasons.append(reason("no-hour-marker"))
             return
         self.reasons.append(_client_reason(client))
-        plan = plan_loop_ttl(self._document.value, self._before, client)
+        plan = plan_loop_ttl(self._document.value, self._walk, client)
         self.reasons.extend(plan.reasons)
         try:
             self._marker_edits = tuple(marker_edit(self._document, change) for change in plan.changes)
@@ -252,6 +267,7 @@ class _Draft:
             tools=tuple(self._tools),
             warning=" ".join(self._warnings),
             value=value,
+            walk=self._walk,
         )
 
     def _edited(self) -> tuple[bytes, Any, tuple[Marker, ...]]:
@@ -261,7 +277,7 @@ class _Draft:
         if not edits:
             return body, self._document.value, self._before
         value = _value_after(self._document, edits, body)
-        return body, value, find_markers(value) if _has_markers(self._dialect) else ()
+        return body, value, walk(value, self._walk).markers if _has_markers(self._dialect) else ()
 
 
 def _value_after(document: JsonDocument, edits: tuple[Edit, ...], body: bytes) -> Any:

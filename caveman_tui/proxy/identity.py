@@ -50,21 +50,21 @@ def identify(headers: Mapping[str, str], request: Any) -> Identity:
     session = next(filter(None, (_id(headers.get(name, "")) for name in _SESSION_HEADERS)), "") or _session_of_body(members)
     agent = _id(headers.get("x-claude-code-agent-id", ""))
     messages = _messages(members)
-    base = session or _opening_digest(members, messages)
+    base = session or _opening_digest(members, [message for message in messages if isinstance(message, dict)])
     return Identity(
         conversation=f"{base}/{agent}" if base and agent else base,
         session=session,
         agent=agent,
         parent_agent=_id(headers.get("x-claude-code-parent-agent-id", "")),
-        has_assistant=any(_is_the_models(message) for message in messages),
+        has_assistant=any(isinstance(message, dict) and _is_the_models(message) for message in messages),
     )
 
 
-def _messages(members: dict[str, Any]) -> list[dict[str, Any]]:
+def _messages(members: dict[str, Any]) -> list[Any]:
     listed = members.get("messages") or members.get("input")
     if isinstance(listed, str):
         return [{"role": "user", "content": listed}]
-    return [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+    return listed if isinstance(listed, list) else []
 
 
 def _is_the_models(message: dict[str, Any]) -> bool:

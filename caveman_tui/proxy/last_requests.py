@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from caveman_tui.core.json_spans import JsonDocument
+from caveman_tui.core.message_walk import Walk
 from caveman_tui.core.policy import Policy
 
 _LEAST_BYTES = 16 * 1024
@@ -29,6 +30,8 @@ class LastRequest:
     """As it came."""
     policy: Policy | None
     """By which it was rewritten."""
+    walk: Walk | None = None
+    """Through its messages, where the rewriter went there."""
     chain: tuple[bytes, ...] = ()
     """Of its messages as they went out, see `core.prefix_digests`; empty where nobody had time for it, or where edits lie in them."""
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from caveman_tui.core.json_spans import JsonDocument
+from caveman_tui.core.message_walk import Walk
 from caveman_tui.core.policy import ClientKind, Dialect, Level, Policy, ShrinkMode
 from caveman_tui.core.rewrite import Rewrite
 from caveman_tui.core.shrink.model import ShrunkCatalog
@@ -65,18 +66,20 @@ class ShrunkForms:
         """Whether an earlier worker left forms of this version."""
         return version in self._versions
 
-    def rewrite(self, body: bytes | JsonDocument, dialect: Dialect, client: ClientKind, policy: Policy) -> Rewrite:
+    def rewrite(
+        self, body: bytes | JsonDocument, dialect: Dialect, client: ClientKind, policy: Policy, *, known: Walk | None = None
+    ) -> Rewrite:
         """`core.rewrite.rewrite`. What it applies is kept, and what the policy's version of the shrinker made comes from there.
 
         A catalog without a kept form is shrunk as this version does: it is new to its conversation, whose prefix changes anyway.
         """
         if policy.shrink is not ShrinkMode.APPLY:
-            return self._rewrite(body, dialect, client, policy)
+            return self._rewrite(body, dialect, client, policy, known=known)
         version = policy.shrinker or self._version
         if version == self._version:
-            result = self._rewrite(body, dialect, client, policy)
+            result = self._rewrite(body, dialect, client, policy, known=known)
         else:
-            result = self._rewrite(body, dialect, client, policy, shrink=functools.partial(self._shrink_by, version))
+            result = self._rewrite(body, dialect, client, policy, shrink=functools.partial(self._shrink_by, version), known=known)
         for change in result.tools:
             if change.applied:
                 self._note(change.catalog, version, policy.excluded_tools)

@@ -218,7 +218,9 @@ class Told:
         self._prefix = digested.prefix if digested else None
         if digested is not None and examined.document is not None:
             chain = () if _lie_in_messages(prepared) else digested.chain
-            self._summaries.last_requests.remember(examined.key, LastRequest(self._recording.id, examined.document, prepared.policy, chain))
+            walk = prepared.rewrite.walk if prepared.rewrite else None
+            last = LastRequest(self._recording.id, examined.document, prepared.policy, walk, chain)
+            self._summaries.last_requests.remember(examined.key, last)
 
     def _event(self) -> ExchangeRewritten:
         rewrite = self._prepared.rewrite

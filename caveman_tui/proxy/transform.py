@@ -12,6 +12,7 @@ import msgspec
 from caveman_tui.core.body_growth import NOTHING, Shared, grown, shared_start
 from caveman_tui.core.edits import Edit, EditKind
 from caveman_tui.core.json_spans import JsonDocument, JsonRefused
+from caveman_tui.core.message_walk import Walk
 from caveman_tui.core.policy import ClientKind, Dialect, Policy, ShrinkMode
 from caveman_tui.core.rewrite import MARKER_EDITS, TOOLS_EDITS, Rewrite, ToolsChange, tools_paths, value_at, without
 from caveman_tui.proxy import codings
@@ -33,7 +34,7 @@ _T = TypeVar("_T")
 class Rewriter(Protocol):
     """`core.rewrite.rewrite`."""
 
-    def __call__(self, body: bytes | JsonDocument, dialect: Dialect, client: ClientKind, policy: Policy) -> Rewrite:
+    def __call__(self, body: bytes | JsonDocument, dialect: Dialect, client: ClientKind, policy: Policy, *, known: Walk | None) -> Rewrite:
         """Pure, and may take milliseconds for each megabyte."""
 
 
@@ -159,9 +160,12 @@ class Transformer:
             # The first look at a catalog may take long, however small it is beside a conversation.
             at_once = now.shrink is ShrinkMode.OFF or not examined.has_tools or _same_tools(examined, dialect, now)
             request = examined.document or body
-            rewrite = await self._run(examined.new_bytes, lambda: self._rewriter(request, dialect, client, now), at_once=at_once)
+            known = examined.earlier.walk if examined.earlier else None
+            rewrite = await self._run(
+                examined.new_bytes, lambda: self._rewriter(request, dialect, client, now, known=known), at_once=at_once
+            )
             if examined.document is None:
-                rewrite = msgspec.structs.replace(rewrite, value=None)
+                rewrite = msgspec.structs.replace(rewrite, value=None, walk=None)
             if rewrite.warning:
                 recording.warn("rewrite-discarded", rewrite.warning, "the request went out as it came", REPORT)
             prepared = Prepared(examined, rewrite, now, to_measure=to_measure)

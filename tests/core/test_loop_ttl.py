@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from caveman_tui.core.cache_markers import find_markers, find_violations
 from caveman_tui.core.loop_ttl import client_kind, plan_loop_ttl
+from caveman_tui.core.message_walk import walk
 from caveman_tui.core.policy import ClientKind, ClientOverride, Dialect, Policy, ShrinkMode
 from caveman_tui.core.rewrite import Rewrite, rewrite
 from tests.core.requests import (
@@ -409,7 +410,7 @@ def without_markers(value: Any) -> Any:
 def test_the_plan_never_depends_on_spelling(request: Any, headless: bool) -> None:
     client = HEADLESS if headless else PERSON
     bodies = [json.dumps(request).encode(), json.dumps(request, indent=1, ensure_ascii=False, sort_keys=True).encode()]
-    plans = [plan_loop_ttl(value, find_markers(value), client) for value in map(json.loads, bodies)]
+    plans = [plan_loop_ttl(value, walk(value), client) for value in map(json.loads, bodies)]
     assert plans[0] == plans[1]
     outcomes = [json.loads(rewrite(body, Dialect.ANTHROPIC_MESSAGES, client, TTL_ONLY).body) for body in bodies]
     assert outcomes[0] == outcomes[1]

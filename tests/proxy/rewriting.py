@@ -6,6 +6,7 @@ import msgspec
 
 from caveman_tui.core.edits import Edit, EditKind, apply_edits
 from caveman_tui.core.json_spans import JsonDocument
+from caveman_tui.core.message_walk import Walk
 from caveman_tui.core.policy import ClientKind, Dialect, Level, LoopTtlMode, Policy, ShrinkMode
 from caveman_tui.core.rewrite import Rewrite, Shrinker, ToolsChange
 from caveman_tui.core.shrink.model import ShrunkCatalog, ShrunkTool
@@ -33,7 +34,15 @@ def shrink(data: bytes, *, level: Level, exclude: tuple[str, ...], after: bytes 
     return ShrunkCatalog(before=data, after=after, level=level, tools=(tool,))
 
 
-def rewrite(request: bytes | JsonDocument, dialect: Dialect, client: ClientKind, policy: Policy, *, shrink: Shrinker = shrink) -> Rewrite:
+def rewrite(
+    request: bytes | JsonDocument,
+    dialect: Dialect,
+    client: ClientKind,
+    policy: Policy,
+    *,
+    shrink: Shrinker = shrink,
+    known: Walk | None = None,
+) -> Rewrite:
     """Shortens the one marker and shrinks the one tool, each if the policy lets it."""
     body = request.body if isinstance(request, JsonDocument) else request
     edits: list[Edit] = []
