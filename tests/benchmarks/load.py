@@ -49,20 +49,26 @@ def received_bytes(port: int, wire: bytes) -> int:
 
 
 def requests_per_second(port: int, wires: Sequence[Iterator[bytes]], seconds: float) -> float:
-    """Answers in `seconds`, of as many connections as there are `wires`, which each send their next when the last is answered."""
-    answered = 0
+    """Answers in `seconds`, of as many connections as there are `wires`, which each send their next when the last is answered.
+
+    The time begins when each has its first answer: what is measured is a loop under way.
+    """
+    answered, started = 0, 0.0
     with _connections(port, len(wires)) as (selector, connections):
+        waiting = set(map(id, connections))
         for connection, own in zip(connections, wires, strict=True):
             connection.wires = own
             connection.begin(next(own))
-        started = time.perf_counter()
-        while (now := time.perf_counter()) - started < seconds:
+        while waiting or (now := time.perf_counter()) - started < seconds:
             for key, mask in _ready(selector):
                 connection = key.data
                 if mask & selectors.EVENT_WRITE:
                     connection.send()
                 elif connection.receive():
                     answered += 1
+                    if waiting:
+                        waiting.discard(id(connection))
+                        answered, started = 0, time.perf_counter()
                     connection.begin(next(connection.wires))
     return answered / (now - started)
 

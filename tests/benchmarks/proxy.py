@@ -124,15 +124,17 @@ def _check_edits(compared: list[Server], timed: tuple[TimedRequest, ...]) -> Non
 def _measure(server: Server, timed: tuple[TimedRequest, ...], seconds: float, into: Measured) -> None:
     for request in (*timed, *first_requests()):
         count = max(20, min(300, 30_000_000 // len(request.bodies[0])))
-        taken = latencies(server.port, request.wires(server.port, "one"), count)
+        taken = latencies(server.port, request.wires(server.port, f"one-{request.name[:6].strip()}"), count)
         into.milliseconds.setdefault(request.name, []).append(statistics.median(taken))
     for request in timed:
+        wires = [request.wires(server.port, f"{request.name[:6].strip()}-{number}") for number in range(CLIENTS)]
+        requests_per_second(server.port, wires, 0)
         before = server.cpu_seconds()
-        rate = requests_per_second(server.port, [request.wires(server.port, f"client-{number}") for number in range(CLIENTS)], seconds)
+        rate = requests_per_second(server.port, wires, seconds)
         after = server.cpu_seconds()
         into.rates.setdefault(request.name, []).append(rate)
         if before is not None and after is not None:
-            into.cpu.setdefault(request.name, []).append((after - before) / (rate * seconds) * 1000)
+            into.cpu.setdefault(request.name, []).append((after - before) / (rate * seconds + CLIENTS) * 1000)
     wire = next(timed[0].wires(server.port, "streams", f"{STREAM_FIELD}: {_EVENTS}"))
     lags = event_lags(server.port, wire, STREAMS)
     if len(lags) != STREAMS * _EVENTS:
