@@ -48,14 +48,13 @@ _FUNCTION_WORDS = ENGLISH.union(("a", "an", "as", "at", "be", "by", "can", "if",
 class Bearing:
     """Weighs the pieces of one plan. A list goes as a whole, by the sum of what its items begin with, or not at all."""
 
-    __slots__ = ("_context", "_headings", "_known", "_lists", "_made", "_places")
+    __slots__ = ("_context", "_headings", "_known", "_lists", "_made")
 
     def __init__(self, made: Plan, context: ToolContext, known: Known) -> None:
         self._made = made
         self._context = context
         self._known = known
-        self._headings: dict[int, tuple[int, bool, bool]] = {}
-        self._places: dict[tuple[int, bool, bool], int] = {}
+        self._headings: dict[int, int] = {}
         self._lists: dict[int, list[Piece] | None] = {}
 
     def see(self, piece: Piece, block: Block) -> None:
@@ -113,7 +112,7 @@ class Bearing:
         if (block.runs_on and piece.end == block.end) or (block.goes_on and piece.start == block.start):
             return False
         text = piece.text
-        if announces(text) or text.endswith(CUT_SIGN) or self._head(block)[1]:
+        if announces(text) or text.endswith(CUT_SIGN) or _WHEN in self.heading(block).lower():
             return False
         if text.isascii():
             return block.kind != LineKind.TEXT or not _FUNCTION_WORDS.isdisjoint(sentence.words)
@@ -133,19 +132,9 @@ class Bearing:
         return weight + LEAST_OF_CONTENT < 0 and weight + weight_of_signs(self._content_signs(piece)) < 0
 
     def _without_content(self, piece: Piece, block: Block) -> int:
-        weight, _, headed = self._head(block)
-        place = (block.kind, block.group >= 0, headed)
-        if place not in self._places:
-            self._places[place] = weight_of_signs(self._place_signs(block))
-        return piece.sentence.weight() + weight + self._places[place]
-
-    def _head(self, block: Block) -> tuple[int, bool, bool]:
-        """Return what the heading of a block weighs, whether it announces what the tool is to be chosen for, and whether there is one."""
-        known = self._headings.get(block.head)
-        if known is None:
-            line = self.heading(block)
-            known = self._headings[block.head] = (weight_of_heading(line), _WHEN in line.lower(), bool(line))
-        return known
+        if block.head not in self._headings:
+            self._headings[block.head] = weight_of_heading(self.heading(block))
+        return piece.sentence.weight() + self._headings[block.head] + weight_of_signs(self._place_signs(block))
 
     def _place_signs(self, block: Block) -> list[str]:
         signs = [_PROSE.get(block.kind, "text"), "of a parameter" if self._context.parameter else "of the tool"]

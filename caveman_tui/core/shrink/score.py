@@ -61,14 +61,7 @@ WEIGHTS = msgspec.json.decode(resources.files(__package__).joinpath("weights.jso
 
 
 LEAST_OF_CONTENT = sum(
-    min(0, *(weight for sign, weight in WEIGHTS.signs.items() if sign.startswith(group)))
-    for group in (
-        "fresh words",
-        tuple(f"fresh {n}/" for n in range(_QUARTERS + 1)),
-        "in the lead",
-        "word of the tool",
-        ("word of an arg", "words of arg"),
-    )
+    weight for sign, weight in WEIGHTS.signs.items() if weight < 0 and sign.startswith(("fresh", "in the lead", "word", "no content"))
 )
 """No sentence loses more by the signs of its content."""
 
