@@ -3,7 +3,6 @@
 import re
 
 from caveman_tui.core.shrink import examples
-from caveman_tui.core.shrink.bearing import Bearing
 from caveman_tui.core.shrink.blocks import Block
 from caveman_tui.core.shrink.filler import FillerRule
 from caveman_tui.core.shrink.line import LineKind
@@ -33,12 +32,10 @@ _ANNOUNCED = {"return-shape": Section.RETURNS, "marketing": Section.BENEFITS, "r
 class Judge:
     """Goes through a plan once, from the first piece to the last, and decides about each."""
 
-    def __init__(self, made: Plan, context: ToolContext, *, weigh: bool = True) -> None:
+    def __init__(self, made: Plan, context: ToolContext) -> None:
         self._made = made
         self._context = context
         self._known = Known(context, " ".join(piece.text for piece in made.pieces if piece.lead))
-        self._weigh = weigh
-        self.bearing = Bearing(made, context, self._known)
         self._earlier = Earlier()
         self._waiting: list[int] = []
         self._announced: dict[int, str] = {}
@@ -57,16 +54,12 @@ class Judge:
                 self._verbatim(index, piece, block, piece.text)
             else:
                 self._sentence(index, piece, block, sentence)
-            if self._weigh:
-                self.bearing.see(piece, block)
             if piece.kept:
                 self._earlier.add(sentence)
             elif piece.kind in _ANNOUNCED and announces(piece.text):
                 self._announced[piece.block] = _ANNOUNCED[piece.kind]
         self._examples()
         self._elaborations()
-        if self._weigh:
-            self.bearing.see_lists()
 
     def _verbatim(self, index: int, piece: Piece, block: Block, text: str) -> None:
         if block.kind == LineKind.CODE and block.section in _SHOWING and _opens_with_rule(text):

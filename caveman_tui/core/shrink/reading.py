@@ -4,7 +4,6 @@ import functools
 from operator import or_
 
 from caveman_tui.core.shrink.filler import FillerRule, filler_of
-from caveman_tui.core.shrink.score import weight_of_sentence
 from caveman_tui.core.shrink.signals import rules_of, signals_of
 from caveman_tui.core.shrink.words import BITS, words_of
 
@@ -16,7 +15,7 @@ _LONGEST_REMEMBERED = 1000
 class Reading:
     """What the words of a sentence say."""
 
-    __slots__ = ("_filler", "_signals", "_weight", "bits", "text", "words")
+    __slots__ = ("_filler", "_signals", "bits", "text", "words")
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -28,7 +27,6 @@ class Reading:
         """Below zero until they are asked for."""
         self._filler: FillerRule | bool | None = False
         """False until it is asked for."""
-        self._weight: int | None = None
 
     def signals(self) -> int:
         """Return the kinds of fact that the sentence shows signs of, as a sum of `Signal`."""
@@ -48,12 +46,6 @@ class Reading:
         if isinstance(self._filler, bool):
             self._filler = filler_of(self.text, self.words)
         return self._filler
-
-    def weight(self) -> int:
-        """Return how much its own words and signs speak for its bearing on the call, in hundredths of a logit."""
-        if self._weight is None:
-            self._weight = weight_of_sentence(self.text, self.words)
-        return self._weight
 
 
 def read(text: str) -> Reading:

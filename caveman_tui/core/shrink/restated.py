@@ -59,10 +59,6 @@ class Known:
         fresh = {word for word in self._tool() - self._lead() if len(word) > 2}
         return bool(fresh) and not fresh.isdisjoint(stems_of(text))
 
-    def content(self, text: str) -> tuple[set[str], set[str], set[str], frozenset[str]]:
-        """Return the stems of a sentence's content words, of the lead, of the tool's name and of the parameters' names."""
-        return stems_of(text) - _GENERIC, self._lead(), self._tool(), self._names()
-
     def _tool(self) -> set[str]:
         if self._tool_stems is None:
             self._tool_stems = stems_of(self._context.tool)

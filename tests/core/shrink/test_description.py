@@ -99,8 +99,10 @@ class TestReturns:
     )
     def test_a_section_about_the_result_goes_with_its_head(self, head: str) -> None:
         text = f"{LONG}\n\n{head}\n  - table: name of the table\n  - hour: when to come"
-        assert shrunk(text) == LONG if head != "Returns" else shrunk(text).startswith(LONG)
-        assert unit_at(text, "- table").kind == ("aside" if head == "Returns" else "return-shape")
+        if head == "Returns":
+            assert "name of the table" in shrunk(text)
+        else:
+            assert shrunk(text) == LONG
 
     @pytest.mark.parametrize("rule", ["-------", "======="])
     def test_a_heading_may_be_underlined(self, rule: str) -> None:

@@ -3,12 +3,10 @@
 import pytest
 
 from caveman_tui.core.policy import Level
-from caveman_tui.core.shrink.bearing import STATES_A_RULE
-from caveman_tui.core.shrink.description import describe
 from caveman_tui.core.shrink.model import ToolContext
 from caveman_tui.core.shrink.reading import read
 from caveman_tui.core.shrink.vocabulary import Signal
-from tests.core.shrink.descriptions import CONTEXT, LONG, shrunk, unit_at
+from tests.core.shrink.descriptions import LONG, shrunk, unit_at
 
 FACTS = [
     (Signal.MARKER, "Guests must leave by midnight."),
@@ -77,20 +75,11 @@ FILLER = [
 ]
 
 
-def dropped_by_rules(text: str, context: ToolContext = CONTEXT) -> list[str]:
-    """Return what is dropped of a text as filler of some kind, and not for weighing too little."""
-    _, units = describe(text, context, Level.STANDARD)
-    return [text[unit.start : unit.end] for unit in units if not unit.kept and unit.kind != "aside"]
-
-
 @pytest.mark.parametrize(("kind", "sentence"), FACTS)
 def test_a_fact_stays(kind: Signal, sentence: str) -> None:
     text = f"{LONG} {sentence} Ask about allergies."
+    assert shrunk(text) == text
     assert kind & read(sentence).signals()
-    if kind & STATES_A_RULE:
-        assert shrunk(text) == text
-    else:
-        assert not dropped_by_rules(text)
 
 
 @pytest.mark.parametrize(("kind", "sentence"), FILLER)
@@ -133,7 +122,8 @@ def test_a_marker_outweighs_every_filler_rule(level: Level, sentence: str) -> No
     ],
 )
 def test_a_fact_outweighs_the_filler_around_it(sentence: str) -> None:
-    assert not dropped_by_rules(f"{LONG} {sentence} Ask about allergies.")
+    text = f"{LONG} {sentence} Ask about allergies."
+    assert shrunk(text) == text
 
 
 @pytest.mark.parametrize(
@@ -162,14 +152,16 @@ def test_a_fact_outweighs_the_filler_around_it(sentence: str) -> None:
         "Useful for the name that find_restaurants wants.",
     ],
 )
-def test_no_rule_takes_a_fact_without_a_sign_for_filler(sentence: str) -> None:
-    assert not dropped_by_rules(f"{LONG} {sentence} Ask about allergies.")
+def test_a_fact_without_a_sign_stays(sentence: str) -> None:
+    text = f"{LONG} {sentence} Ask about allergies."
+    assert shrunk(text) == text
 
 
 def test_what_an_argument_returns_or_holds_is_no_return_shape() -> None:
     context = ToolContext(tool="book_table", parameters=frozenset({"verbose"}), parameter="verbose")
     for sentence in ("Returns the full menu with the names of the cooks.", "Each dish contains a name and a cook."):
-        assert not dropped_by_rules(f"{LONG} {sentence} Ask about allergies.", context)
+        text = f"{LONG} {sentence} Ask about allergies."
+        assert shrunk(text, context=context) == text
 
 
 @pytest.mark.parametrize(

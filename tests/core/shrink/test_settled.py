@@ -63,7 +63,7 @@ def test_what_is_said_to_be_settled_loses_nothing_more(text: str, level: Level) 
         (f"{LONG}\n- Returns the booking.\n- Ask about allergies.\n\nReturns the bill.", True),
         (f"{LONG}\n\nReturns the bill.\nCall it: The house.", True),
         (f"{LONG}\n\nReturns the booking. Note: be quick.", False),
-        (f"{LONG} Returns the booking. Only by the old sea gate", False),
+        (f"{LONG} Returns the booking. The old house by the sea", False),
         (f"{LONG}\n- Returns the bill with the names of the people\nReturns the booking.", False),
     ],
 )
