@@ -104,6 +104,11 @@ class RawProvider:
         if self.failures:
             raise self.failures[0]
 
+    async def quiet(self) -> None:
+        """Wait until all connections have ended, and with them all that came over them was read."""
+        while self._tasks:
+            await asyncio.wait(set(self._tasks))
+
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"

@@ -23,8 +23,9 @@ ANSWER = b'{"type":"message","usage":{"input_tokens":1,"output_tokens":1}}'
 class Tally:
     """What was sent, and what of it came to the provider."""
 
-    def __init__(self) -> None:
-        self.sent: dict[str, AgentRequest] = {}
+    def __init__(self, sent: dict[str, AgentRequest] | None = None) -> None:
+        """`sent` by tag: what was sent before, so that no tag means two requests."""
+        self.sent = {} if sent is None else sent
         self.edited = 0
         self.checked = 0
         self.cut_short = 0
@@ -35,18 +36,20 @@ async def test_every_edited_request_can_be_undone_after_a_kill(
 ) -> None:
     """A request counts from its head on: the length in there tells of the edit, though the body may never have come to its end."""
     starts: list[float] = []
-    totals = Tally()
+    totals, sent = Tally(), dict[str, AgentRequest]()
     for first in range(0, KILLS, KILLS_PER_STORE):
         (folder := tmp_path / f"from-{first}").mkdir()
         (folder / "config.toml").write_text("")
         async with _headwise_provider() as provider:
             for _ in range(min(KILLS_PER_STORE, KILLS - first)):
-                tally, provider.seen = Tally(), []
+                tally, provider.seen = Tally(sent), []
                 began = time.monotonic()
                 store = folder / "ccr.db"
                 async with serving_worker(free_port, provider.url, "--shrink", "apply", store=store) as worker:
                     starts.append(time.monotonic() - began)
                     await _send_until_killed(worker, provider, tally, randomness)
+                # What a dead worker had written may still be on its way.
+                await provider.quiet()
                 await asyncio.to_thread(_check, store, provider.seen, tally)
                 totals.edited += tally.edited
                 totals.checked += len(provider.seen)

@@ -38,7 +38,7 @@ _ANNOUNCERS = (LineKind.TEXT, LineKind.BULLET, LineKind.FIELD, LineKind.HEADING)
 
 
 class Line:
-    """A line without its indentation."""
+    """A line without its indentation. Remembered ones are shared by all threads."""
 
     __slots__ = ("_announcement", "_sentences", "kind", "text")
 
@@ -46,16 +46,18 @@ class Line:
         self.text = text
         self.kind = line_kind(text)
         self._announcement: tuple[str, bool] | None = None
-        self._sentences: list[tuple[int, Reading]] | None = None
+        self._sentences: tuple[tuple[int, Reading], ...] | None = None
 
-    def sentences(self) -> list[tuple[int, Reading]]:
+    def sentences(self) -> tuple[tuple[int, Reading], ...]:
         """Return its sentences, each with where it ends, white space after it included."""
         if self._sentences is None:
             text, start = self.text, 0
-            self._sentences = []
+            found = []
             for end in sentence_ends(text, 0, len(text)):
-                self._sentences.append((end, read(text[start:end].strip())))
+                found.append((end, read(text[start:end].strip())))
                 start = end
+            # Threads share a line: what one of them has not finished must not be seen by another.
+            self._sentences = tuple(found)
         return self._sentences
 
     def announcement(self) -> tuple[str, bool]:
