@@ -121,12 +121,6 @@ def has_marker(value: Any) -> bool:
     return isinstance(value, dict) and value.get("cache_control") is not None
 
 
-def find_markers(request: Any) -> tuple[Marker, ...]:
-    """All markers of a parsed request in prefix order, the automatic one last."""
-    markers = [marker for block in prefix_blocks(request) if may_hold_markers(block.value) for marker in block_markers(block)]
-    return (*markers, *automatic_marker(request))
-
-
 def may_hold_markers(value: Any) -> bool:
     """Whether to look closer: most blocks are text and calls, without a marker and without parts."""
     return type(value) is dict and (

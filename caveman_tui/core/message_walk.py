@@ -15,7 +15,7 @@ class Walk(NamedTuple):
     """What a walk found. All that is said of positions holds for this request."""
 
     markers: tuple[Marker, ...]
-    """All of the request, as `find_markers` gives them."""
+    """All of the request in prefix order, the automatic one last."""
     prompts: list[int]
     """The messages that are a person's prompts, by index."""
     messages: list[Any]
@@ -30,6 +30,9 @@ class Walk(NamedTuple):
         return self.prompts[before - 1] if before else -1
 
 
+_NOTHING = Walk((), [], [], [], 0)
+
+
 def walk(request: Any, known: Walk | None = None) -> Walk:
     """Walk through a parsed request. `known` is that of another one, whose messages are passed over where they stand here too."""
     opening = {key: request[key] for key in ("tools", "system") if key in request} if isinstance(request, dict) else {}
@@ -39,42 +42,31 @@ def walk(request: Any, known: Walk | None = None) -> Walk:
     before = list(prefix_blocks(opening))
     base = len(before)
     found = [marker for block in before if may_hold_markers(block.value) for marker in block_markers(block)]
-    kept = known if known is not None and known.base == base else None
-    inside = _MessageWalk(messages, base, kept)
-    return Walk((*found, *inside.markers, *automatic_marker(request)), inside.prompts, messages, inside.ends, base)
+    same = known if known is not None and known.base == base else None
+    inside, prompts, ends = _walk_messages(messages, base, same)
+    return Walk((*found, *inside, *automatic_marker(request)), prompts, messages, ends, base)
 
 
-class _MessageWalk:
-    def __init__(self, messages: list[Any], base: int, known: Walk | None) -> None:
-        old = known.messages if known else []
-        new = [number for number, message in enumerate(messages) if number >= len(old) or message is not old[number]]
-        self.ends = known.ends[: len(messages)] if known else []
-        if known and any(_size(messages[number]) != _size(old[number]) for number in new if number < len(old)):
-            # What follows a message of another length stands elsewhere now.
-            known, new, self.ends = None, list(range(len(messages))), []
-        changed = set(new)
-        of_messages = (one for one in known.markers if one.section == "messages") if known else ()
-        self.markers = [one for one in of_messages if one.message < len(messages) and one.message not in changed]
-        self.prompts = [number for number in known.prompts if number < len(messages) and number not in changed] if known else []
-        reused = bool(self.markers), bool(self.prompts)
-        for number in new:
-            start = self.ends[number - 1] if number else base
-            self._read(messages[number], number, start)
-        if reused[0]:
-            self.markers.sort(key=lambda marker: marker.message)
-        if reused[1]:
-            self.prompts.sort()
-
-    def _read(self, message: Any, number: int, start: int) -> None:
-        if number >= len(self.ends):
-            self.ends.append(start + _size(message))
-        if not isinstance(message, dict):
-            return
-        content = message.get("content")
-        if isinstance(content, list):
-            self.markers += _markers(message.get("role"), number, content, start)
+def _walk_messages(messages: list[Any], base: int, known: Walk | None) -> tuple[list[Marker], list[int], list[int]]:
+    """Markers, prompts and ends of the messages."""
+    old = known.messages if known else []
+    new = [number for number, message in enumerate(messages) if number >= len(old) or message is not old[number]]
+    if known is None or any(_size(messages[number]) != _size(old[number]) for number in new if number < len(old)):
+        # What follows a message of another length stands elsewhere now.
+        known, new = _NOTHING, list(range(len(messages)))
+    changed = {*new, *range(len(messages), len(old))}
+    markers = [marker for marker in known.markers if marker.section == "messages" and marker.message not in changed]
+    prompts = [number for number in known.prompts if number not in changed]
+    ends = known.ends[: len(messages)]
+    for number in new:
+        message, start = messages[number], ends[number - 1] if number else base
+        if number == len(ends):
+            ends.append(start + _size(message))
+        if isinstance(message, dict) and isinstance(content := message.get("content"), list):
+            markers += _markers(message.get("role"), number, content, start)
         if is_prompt(message):
-            self.prompts.append(number)
+            prompts.append(number)
+    return sorted(markers, key=lambda marker: marker.message), sorted(prompts), ends
 
 
 def role(message: Any) -> Any:

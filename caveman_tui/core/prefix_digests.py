@@ -69,14 +69,11 @@ class Digested(NamedTuple):
     """For each message the digest of all up to it."""
 
 
-def prefix_digests(body: bytes) -> PrefixDigests | None:
-    """The digests of a request body of any dialect; None where it is no JSON object. About 4 ms for each megabyte."""
-    digested = digest_body(body)
-    return digested.prefix if digested else None
-
-
 def digest_body(body: bytes) -> Digested | None:
-    """The same with what makes the digests of a longer one cheap. Messages are parsed one at a time, for bodies of many MB."""
+    """Digest a request body of any dialect; None where it is no JSON object. Messages are parsed one at a time, for bodies of many MB.
+
+    About 4 ms for each megabyte.
+    """
     try:
         request = _opened(body)
         return digest_request(request) if isinstance(request, dict) else None
@@ -85,7 +82,7 @@ def digest_body(body: bytes) -> Digested | None:
 
 
 def digest_request(request: dict[str, Any], known: tuple[bytes, ...] = (), tools_text: bytes | None = None) -> Digested:
-    """The same of a parsed request. `known` is the chain of its first messages, as far as they are known to be those of another;
+    """Digest a parsed request. `known` is the chain of its first messages, as far as they are known to be those of another;
     `tools_text` is how its tools are spelled, where that is known: the digest of a text is remembered.
 
     Raises RecursionError where it nests deeper than the encoder goes.

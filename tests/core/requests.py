@@ -5,6 +5,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from caveman_tui.core.cache_markers import Marker, automatic_marker, block_markers, prefix_blocks
+from caveman_tui.core.prefix_digests import PrefixDigests, digest_body
+
 HOUR = {"type": "ephemeral", "ttl": "1h"}
 FIVE = {"type": "ephemeral", "ttl": "5m"}
 BARE = {"type": "ephemeral"}
@@ -44,6 +47,18 @@ def loop(*prompt: Any, tail: Any = HOUR, steps: int = 1) -> list[dict[str, Any]]
 
 def encode(request: Any) -> bytes:
     return json.dumps(request, ensure_ascii=False).encode()
+
+
+def find_markers(request: Any) -> tuple[Marker, ...]:
+    """The markers of a parsed request, found block by block without anything known."""
+    blocks = (block for block in prefix_blocks(request) if isinstance(block.value, dict))
+    return (*(marker for block in blocks for marker in block_markers(block)), *automatic_marker(request))
+
+
+def prefix_of(body: bytes) -> PrefixDigests | None:
+    """The digests of a request body; None where it is no JSON object."""
+    digested = digest_body(body)
+    return digested.prefix if digested else None
 
 
 def _marked(block: dict[str, Any], marker: Any) -> dict[str, Any]:

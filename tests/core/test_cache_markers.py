@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from caveman_tui.core.cache_markers import Marker, find_markers, find_violations, ineligibility
-from tests.core.requests import BARE, FIVE, HOUR, assistant, call, loop, result, text, user
+from caveman_tui.core.cache_markers import Marker, find_violations, ineligibility
+from tests.core.requests import BARE, FIVE, HOUR, assistant, call, find_markers, loop, result, text, user
 
 
 def summary(request: Any) -> list[tuple[str, str, int]]:

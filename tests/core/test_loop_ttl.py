@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caveman_tui.core.cache_markers import find_markers, find_violations
+from caveman_tui.core.cache_markers import find_violations
 from caveman_tui.core.loop_ttl import client_kind, plan_loop_ttl
 from caveman_tui.core.message_walk import walk
 from caveman_tui.core.policy import ClientKind, ClientOverride, Dialect, Policy, ShrinkMode
@@ -20,6 +20,7 @@ from tests.core.requests import (
     assistant,
     call,
     encode,
+    find_markers,
     generated,
     loop,
     result,

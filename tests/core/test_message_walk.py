@@ -6,9 +6,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caveman_tui.core.cache_markers import find_markers
 from caveman_tui.core.message_walk import Walk, is_prompt, walk
-from tests.core.requests import FIVE, HOUR, assistant, call, result, text, user
+from tests.core.requests import FIVE, HOUR, assistant, call, find_markers, result, text, user
 
 _blocks = st.sampled_from(
     [text("a"), text("b", HOUR), call(1), result(1), result(2, FIVE), result(3, content=[text("inner", HOUR)]), {"type": "text"}, 7]

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caveman_tui.core.prefix_digests import PrefixDigests, SharedMessages, prefix_digests, shared_messages
-from tests.core.requests import FIVE, HOUR, assistant, call, encode, result, text, user
+from caveman_tui.core.prefix_digests import PrefixDigests, SharedMessages, shared_messages
+from tests.core.requests import FIVE, HOUR, assistant, call, encode, prefix_of, result, text, user
 
 
 def digests(request: Any) -> PrefixDigests:
-    found = prefix_digests(encode(request))
+    found = prefix_of(encode(request))
     assert found is not None
     return found
 
@@ -76,14 +76,14 @@ def test_the_attribution_line_that_differs_per_request_does_not_count() -> None:
 
 
 def test_absent_sections_are_empty_and_all_spellings_of_a_request_are_one() -> None:
-    assert prefix_digests(b"{}") == PrefixDigests() == prefix_digests(b'{"tools":[],"system":"","messages":null}')
+    assert prefix_of(b"{}") == PrefixDigests() == prefix_of(b'{"tools":[],"system":"","messages":null}')
     spaced = json.dumps(conversation(3), indent=3).encode()
-    assert prefix_digests(spaced) == digests(conversation(3))
+    assert prefix_of(spaced) == digests(conversation(3))
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"null", b"\xff", b'{"messages":', b"[" * 100_000, b'{"a":' * 100_000])
 def test_what_is_no_request_has_no_digests(body: bytes) -> None:
-    assert prefix_digests(body) is None
+    assert prefix_of(body) is None
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_what_is_no_request_has_no_digests(body: bytes) -> None:
     ],
 )
 def test_odd_requests_are_digested_all_the_same(body: bytes) -> None:
-    found = prefix_digests(body)
+    found = prefix_of(body)
     assert found is not None and found.messages >= 1
 
 

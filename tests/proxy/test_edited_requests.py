@@ -19,9 +19,9 @@ from caveman_tui import places
 from caveman_tui.ccr import Store, StoreLocked, open_store
 from caveman_tui.core.edits import EditKind
 from caveman_tui.core.policy import LoopTtlMode, ShrinkMode
-from caveman_tui.core.prefix_digests import prefix_digests
 from caveman_tui.protocol import events
 from caveman_tui.protocol.events import Settings
+from tests.core.requests import prefix_of
 from tests.proxy import rewriting
 from tests.proxy.conftest import LIMIT_SECONDS, Bench, StartBench
 from tests.proxy.provider import Exchange
@@ -553,14 +553,14 @@ async def test_a_very_long_400_passes_whole(applying: Bench) -> None:
 async def test_the_prefix_that_went_out_is_digested(applying: Bench, text: bytes) -> None:
     assert (await applying.post(MESSAGES, request(text))).status == 200
     await applying.until(lambda: applying.exchange.prefix is not None)
-    assert applying.exchange.prefix == prefix_digests(edited(text)) != prefix_digests(request(text))
+    assert applying.exchange.prefix == prefix_of(edited(text)) != prefix_of(request(text))
 
 
 @pytest.mark.parametrize("text", [b"hi", b"long " * 20_000], ids=["short", "long"])
 async def test_after_a_refusal_the_prefix_is_that_of_what_was_accepted(applying: Bench, text: bytes) -> None:
     applying.provider.answer = _refusing(TOOLS_ERROR)
     assert (await applying.post(MESSAGES, request(text))).status == 200
-    await applying.until(lambda: applying.exchange.prefix == prefix_digests(request(text)))
+    await applying.until(lambda: applying.exchange.prefix == prefix_of(request(text)))
 
 
 async def test_an_original_of_an_earlier_worker_is_enough_while_the_store_is_locked(applying: Bench) -> None:

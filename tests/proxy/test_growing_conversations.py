@@ -9,12 +9,11 @@ from caveman_tui.core import body_growth
 from caveman_tui.core.json_spans import JsonDocument
 from caveman_tui.core.loop_ttl import client_kind
 from caveman_tui.core.policy import Dialect, Level, Policy, ShrinkMode
-from caveman_tui.core.prefix_digests import prefix_digests
 from caveman_tui.core.rewrite import rewrite
 from caveman_tui.protocol.events import Settings
 from caveman_tui.proxy import bodies as bodies_module
 from caveman_tui.proxy.last_requests import LastRequest, LastRequests, key_of
-from tests.core.requests import HOUR, assistant, call, result, text, user
+from tests.core.requests import HOUR, assistant, call, prefix_of, result, text, user
 from tests.proxy.conftest import Bench, StartBench
 
 SESSION = "X-Claude-Code-Session-Id: s"
@@ -54,7 +53,7 @@ async def check(bench: Bench, bodies: list[bytes]) -> None:
         assert bench.worker.log.bodies.read(exchange.id, "request-before").data == body
         assert bench.worker.log.bodies.read(exchange.id, "request-after").data == expected.body
         await bench.until(lambda: bench.exchange.prefix is not None)
-        assert bench.exchange.prefix == prefix_digests(expected.body)
+        assert bench.exchange.prefix == prefix_of(expected.body)
         assert bench.exchange.markers_after == expected.markers_after
     assert bench.warnings == []
 

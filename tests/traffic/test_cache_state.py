@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from caveman_tui.core.cache_markers import Marker
 from caveman_tui.core.pauses import PauseStatistics
 from caveman_tui.core.policy import Level
-from caveman_tui.core.prefix_digests import MessagesPoint, PrefixDigests, prefix_digests
+from caveman_tui.core.prefix_digests import MessagesPoint, PrefixDigests
 from caveman_tui.core.usage import Usage
 from caveman_tui.protocol.events import ToolsSummary
 from caveman_tui.protocol.exchanges import Exchange
@@ -19,6 +19,7 @@ from caveman_tui.traffic.cache_miss import Cause, find_miss
 from caveman_tui.traffic.cache_state import CacheBook, CacheState
 from caveman_tui.traffic.lines import plain
 from caveman_tui.traffic.log import Changes
+from tests.core.requests import prefix_of
 
 SYSTEM = Marker(pointer="/system/0", section="system", ttl="1h", block_index=1)
 _ids = itertools.count()
@@ -206,7 +207,7 @@ def test_a_batch_brings_only_its_conversations_up_to_date() -> None:
 def test_digests_of_real_bodies_lead_to_the_message() -> None:
     def body(*texts: str) -> PrefixDigests | None:
         messages = ",".join(f'{{"role":"user","content":"{text}"}}' for text in texts)
-        return prefix_digests(f'{{"model":"m","tools":[],"messages":[{messages}]}}'.encode())
+        return prefix_of(f'{{"model":"m","tools":[],"messages":[{messages}]}}'.encode())
 
     before = exchange(0.0, 0, 10_000, prefix=body("a", "b", "c", "d"))
     assert cause(before, exchange(9.0, 0, prefix=body("a", "b", "C", "d", "e"))) == (Cause.MESSAGE, "message 3 changed")
