@@ -63,14 +63,15 @@ def parse(text: str) -> list[Block]:
     """Return the blocks of a tidied description in order; they leave only line ends between them."""
     blocks: list[Block] = []
     lines = text.split("\n")
-    verbatim = verbatim_spans(text, lines) if len(lines) > 1 else {}
+    bodies = [line.lstrip(" ") for line in lines]
+    verbatim = verbatim_spans(lines, bodies) if len(lines) > 1 else {}
     start = after_run = 0
     blank = False
     for index, line in enumerate(lines):
         if index < after_run:
             continue
         end = start + len(line)
-        stripped = line.lstrip(" ")
+        stripped = bodies[index]
         if not stripped or stripped.isspace():
             blank = True
             start = end + 1

@@ -13,13 +13,10 @@ MAX_INDENT = 200
 
 _SPACES = re.compile(r"(`[^`]*`|\"[^\"]*\")|[ \t\r]{2,}|[\t\r]")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})([^`]*)$")
-_OPENS = re.compile(r"(?:[{\[]|\w\()\s*$")
 _COLUMNS = re.compile(r"\S[ \t]{2,}\S.*\S[ \t]{2,}\S")
 _ENDED = ".!?:;。！？：；…)]}>|"
 _GOES_ON = re.compile(r"(?:[,/–—]|\b(?:the|an?|of|to|and|or|in|on|at|by|for|from|with|is|are|as|that|which|than|your|its|this))$")
-_MAY_OPEN = re.compile(r"[{\[(]\s*$", re.MULTILINE)
-_MAY_HAVE_COLUMNS = re.compile(r"[ \t](?<=\S.)[ \t]+\S")
-"""Looks behind only where there is a blank, several times faster than looking at every character."""
+_SIGNS_OF_RUNS = ("  ", "```", "{\n", "[\n", "(\n", "~~~")
 _BRACES = re.compile(r"[{}\[\]()]")
 _LONGEST_CODE = 400
 """Lines that braces may span; keeps the work linear where they are never closed."""
@@ -37,32 +34,32 @@ def fence_of(line: str) -> str:
     return found.group(1) if found else ""
 
 
-def verbatim_spans(text: str, lines: list[str]) -> dict[int, tuple[int, int]]:
+def verbatim_spans(lines: list[str], bodies: list[str]) -> dict[int, tuple[int, int]]:
     """Return the runs of lines whose inner white space is content: first line index to (index after the last, kind).
 
-    `text` is what the lines are of.
+    `bodies` are the lines without the blanks around them.
     """
     spans: dict[int, tuple[int, int]] = {}
-    if not may_have_runs(text):
+    if not _may_have_runs(bodies):
         return spans
     unclosed: dict[str, int] = {}
     braces_from = 0
     index, count = 0, len(lines)
     while index < count:
-        line = lines[index]
+        body = bodies[index]
         end, kind = index, LineKind.FENCE
-        if (fence := fence_of(line)) and len(fence) < unclosed.get(fence[0], len(fence) + 1):
+        if (fence := fence_of(lines[index])) and len(fence) < unclosed.get(fence[0], len(fence) + 1):
             end = _closing_fence(lines, index, fence)
             if end == index:
                 unclosed[fence[0]] = len(fence)
-        if end == index and index >= braces_from and _OPENS.search(line):
+        if end == index and index >= braces_from and _opens(body):
             end, seen = _closing_brace(lines, index)
             kind = LineKind.CODE
             if end == index:
                 braces_from = seen
-        if end == index and _has_columns(line):
+        if end == index and _has_columns(body):
             end, kind = index + 1, LineKind.TABLE
-            while end < count and _has_columns(lines[end]):
+            while end < count and _has_columns(bodies[end]):
                 end += 1
             if end - index < _LEAST_ROWS:
                 end = index
@@ -74,15 +71,20 @@ def verbatim_spans(text: str, lines: list[str]) -> dict[int, tuple[int, int]]:
     return spans
 
 
-def may_have_runs(text: str) -> bool:
-    """Whether a text has anything that a fence, braces over several lines or columns can't do without."""
-    if "```" in text or "~~~" in text or _MAY_OPEN.search(text) is not None:
-        return True
-    return ("  " in text or "\t" in text) and _MAY_HAVE_COLUMNS.search(text) is not None
+def _may_have_runs(bodies: list[str]) -> bool:
+    """Whether lines have anything that a fence, braces over several lines or columns can't do without."""
+    text = "\n".join(bodies)
+    return any(sign in text for sign in _SIGNS_OF_RUNS) or text.endswith(("{", "[", "("))
 
 
-def _has_columns(line: str) -> bool:
-    return "  " in line.strip() and _COLUMNS.search(line) is not None
+def _opens(body: str) -> bool:
+    """Whether braces are opened at the end of a line, or a call's parentheses."""
+    last = body[-1:]
+    return last == "{" or last == "[" or (last == "(" and (body[-2:-1].isalnum() or body[-2:-1] == "_"))
+
+
+def _has_columns(body: str) -> bool:
+    return "  " in body and _COLUMNS.search(body) is not None
 
 
 def _closing_fence(lines: list[str], index: int, fence: str) -> int:
@@ -113,6 +115,8 @@ def indent_of(line: str) -> int:
 
 def collapse(line: str) -> str:
     """Return a stripped line with runs of blanks as one, except inside quotes and backticks."""
+    if "  " not in line and "\t" not in line and "\r" not in line:
+        return line
     return _SPACES.sub(lambda found: found.group(1) or " ", line)
 
 
@@ -136,9 +140,8 @@ def tidy(text: str) -> str:
 
 def _tidy_line(text: str) -> str:
     stripped = text.strip(" \t\r")
-    if "  " in stripped or "\t" in stripped or "\r" in stripped:
-        return stripped if line_of(stripped).kind in _ALIGNED else collapse(stripped)
-    return stripped
+    collapsed = collapse(stripped)
+    return stripped if collapsed != stripped and line_of(stripped).kind in _ALIGNED else collapsed
 
 
 class _Tidying:
@@ -154,12 +157,13 @@ class _Tidying:
 
     def _tidy(self, text: str, lines: list[str]) -> None:
         out = self.out
-        verbatim = verbatim_spans(text, lines)
         bodies = [line.strip(" \t\r") for line in lines]
-        indents = [len(line) - len(line.lstrip(" \t")) for line in lines]
-        if max(indents, default=0) > MAX_INDENT:
-            indents = [min(indent, MAX_INDENT) for indent in indents]
-        margin = min([indent for indent, body in zip(indents[1:], bodies[1:], strict=True) if body and not body.isspace()], default=0)
+        verbatim = verbatim_spans(lines, bodies)
+        loose = "  " in text or "\t" in text or "\r" in text
+        margin, indents = 0, [0] * len(lines)
+        if "\n " in text or "\n\t" in text:
+            indents = [min(len(line) - len(line.lstrip(" \t")), MAX_INDENT) for line in lines]
+            margin = min([indent for indent, body in zip(indents[1:], bodies[1:], strict=True) if body and not body.isspace()], default=0)
         joinable = joined = False
         previous_indent = after_run = 0
         for index, body in enumerate(bodies):
@@ -177,7 +181,7 @@ class _Tidying:
                 continue
             indent = indents[index] - margin if index and indents[index] > margin else 0
             kind = line_of(body).kind
-            if ("  " in body or "\t" in body or "\r" in body) and kind not in _ALIGNED:
+            if loose and kind not in _ALIGNED:
                 body = collapse(body)
             if joinable and kind == LineKind.TEXT and _continues(out[-1], body, previous_indent, indent):
                 out[-1] = f"{out[-1]} {body}"
@@ -187,7 +191,7 @@ class _Tidying:
                 out.append(" " * level + body if level else body)
                 previous_indent = indent
             joinable = kind in _JOINABLE
-        if joined and (may_have_runs(text) or all(line[0] == " " for line in out[1:] if line)):
+        if joined and (_may_have_runs(bodies) or all(line[0] == " " for line in out[1:] if line)):
             self.settled = False
 
     def _keep_run(self, run: list[str], first: bool, margin: int) -> None:

@@ -19,7 +19,7 @@ class Reading:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.words: list[str] = words_of(text.lower())
+        self.words: list[str] = words_of(text)
         """In lower case."""
         self.bits: int = functools.reduce(or_, filter(None, map(BITS.get, self.words)), 0)
         """What each word says by itself, as a sum of `Signal` and `Hint`."""

@@ -5,7 +5,7 @@ import re
 
 from caveman_tui.core.shrink.model import ToolContext
 from caveman_tui.core.shrink.vocabulary import GENERIC
-from caveman_tui.core.shrink.words import STEM_WORD, stem, stems_of
+from caveman_tui.core.shrink.words import has_only, stem, stems_of
 
 _DEFAULT = re.compile(r"^(?:…\s*)?(?:the )?default(?:s)?(?: value)?(?: is| to|:|=|)\s*[\"'`]?([^\"'`]{1,40}?)[\"'`]?\s*\.?$", re.IGNORECASE)
 _FIELD = re.compile(r"^[*`\"'@$-]*\s*([\w.\-]+)[`\"'*]*\s*(?:\([^()]*\))?\s*[:：]\s*(.*)$", re.DOTALL)
@@ -37,13 +37,13 @@ class Known:
         field = _FIELD.match(line)
         if field is None or field.group(1) not in self._context.parameters:
             return False
-        return _has_only(field.group(2), _GENERIC | stems_of(field.group(1)) | self._tool() | self._lead())
+        return has_only(field.group(2), _GENERIC | stems_of(field.group(1)) | self._tool() | self._lead())
 
     def holds_all_of(self, text: str) -> bool:
         """Whether a sentence has no content word that is not in the lead, in the tool's name or in a parameter's name."""
         if self._all is None:
             self._all = _GENERIC | self._names() | self._tool() | self._lead()
-        return _has_only(text, self._all)
+        return has_only(text, self._all)
 
     def holds_half_of(self, text: str) -> bool:
         """Whether half of a sentence's content words or more stand in the lead, in the tool's name or in a parameter's name."""
@@ -76,11 +76,6 @@ class Known:
 @functools.lru_cache(maxsize=_REMEMBERED_TOOLS)
 def _stems_of_names(names: frozenset[str]) -> frozenset[str]:
     return frozenset(stems_of(" ".join(names)))
-
-
-def _has_only(text: str, stems: frozenset[str]) -> bool:
-    """Whether all words of a text have one of these stems; most texts show with their first words that they have not."""
-    return all(stem(found.group()) in stems for found in STEM_WORD.finditer(text))
 
 
 def _alike(stems: set[str] | frozenset[str]) -> set[str]:

@@ -18,8 +18,7 @@ from caveman_tui.core.shrink.model import ToolContext
 _READ = ANNOTATIONS | ONE | MANY | NAMED | {"description"}
 """The keywords that a survey looks at; any other holds data."""
 
-REFERENCE_TO_ANNOTATION = re.compile(rf'"\$\w*[rR]ef"\s*:\s*"[^"]*(?:{"|".join(map(re.escape, sorted(ANNOTATIONS)))}|[%\\])'.encode())
-"""A reference that may need an annotation, in the bytes of a tool that spells no key with escapes: its pointer names one or has escapes."""
+_REFERENCE = re.compile(rf'"\$\w*[rR]ef"\s*:\s*"[^"]*(?:{"|".join(map(re.escape, sorted(ANNOTATIONS)))}|[%\\])'.encode())
 
 _Node = dict[str, Any]
 
@@ -111,6 +110,11 @@ class Survey:
         return ToolContext(
             tool=self._name, parameters=frozenset(parameters), enum_values=frozenset(constants), defaults=frozenset(defaults)
         )
+
+
+def may_need_annotation(tool: bytes) -> bool:
+    """Whether a reference of a tool may need an annotation: its pointer names one or has escapes. For tools that escape no key."""
+    return (b'ref"' in tool or b'Ref"' in tool) and _REFERENCE.search(tool) is not None
 
 
 def is_annotation(keyword: str, value: Any) -> bool:

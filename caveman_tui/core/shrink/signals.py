@@ -49,6 +49,7 @@ _LITERALS = (
 )
 """Literal values by a character that they all have."""
 _CAMEL = re.compile(r"\b[a-z]+[A-Z]")
+_INNER_CAPITAL = re.compile(r"[A-Z](?<=[a-z].)")
 _COLON_LIST = re.compile(r":\s[^.:]{1,60},|\((?:[\w.\-/ ]{1,20}, ){2}")
 _CHOICE_LIST = re.compile(r"\((?:[\w.\-/]{1,20}, ){2}")
 _STRESSED = re.compile(r"\*\w+\*")
@@ -118,7 +119,7 @@ def signals_of(text: str, words: list[str], bits: int) -> int:
         found |= Signal.CHAIN
     if words and (words[0] in TOOL_VERBS or "description:" in lowered):
         found |= Signal.CAPABILITY
-    if _CAMEL.search(text) or any(sign in text and literal.search(text) for sign, literal in _LITERALS):
+    if (_INNER_CAPITAL.search(text) and _CAMEL.search(text)) or any(sign in text and literal.search(text) for sign, literal in _LITERALS):
         found |= Signal.LITERAL
     if "," in text and _COLON_LIST.search(text):
         found |= Signal.ENUMERATION

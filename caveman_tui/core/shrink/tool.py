@@ -11,7 +11,7 @@ from caveman_tui.core.json_tree import pointer_step
 from caveman_tui.core.policy import Level
 from caveman_tui.core.shrink.description import WHOLE_BYTES, describe, shorten
 from caveman_tui.core.shrink.model import ShrunkDescription, ShrunkTool
-from caveman_tui.core.shrink.schema import REFERENCE_TO_ANNOTATION, Described, Survey
+from caveman_tui.core.shrink.schema import Described, Survey, may_need_annotation
 from caveman_tui.core.shrink.tool_text import RepeatedKey, ToolText
 
 _REMEMBERED_TOOLS = 2048
@@ -71,7 +71,7 @@ def _shrink(tool: bytes, tree: dict[str, Any], name: str, level: Level) -> bytes
     spelling = spelling_of(tool, tree)
     if spelling is None:
         return _shrink_text(tool, name, level)
-    if REFERENCE_TO_ANNOTATION.search(tool):
+    if may_need_annotation(tool):
         survey.keep_referenced()
     shorter = [
         (holder, text)
@@ -93,7 +93,7 @@ def _shrink_text(tool: bytes, name: str, level: Level) -> bytes:
     except (JsonRefused, RepeatedKey):
         return tool
     survey = Survey(text.tree, name)
-    if b"\\u" in tool or REFERENCE_TO_ANNOTATION.search(tool):
+    if b"\\u" in tool or may_need_annotation(tool):
         survey.keep_referenced()
     removed = {(id(holder), key) for holder, key in survey.removable}
     return text.edited(removed, {id(holder): after for holder, after in _shortened(_unsettled(survey), survey, level)})
