@@ -10,9 +10,7 @@ _CONSTANTS = frozenset({"True", "False", "None", "true", "false", "null"})
 _ASSIGNED = re.compile(r"^[A-Za-z_]\w*=")
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?%?$")
 _BARE = re.compile(r"(?:^|\s)([A-Za-z_]\w*)=([A-Za-z][\w\-]*)\s*$", re.MULTILINE)
-_QUOTED = re.compile(
-    r"[\"'`](?:(?<=\")([^\"\n]{1,80})\"|(?<=')(?<!\w')([^'\n]{1,80})'(?!\w)|(?<=`)([^`\n]{1,80})`)"
-)
+_QUOTED = re.compile(r"[\"'`](?:(?<=\")([^\"\n]{1,80})\"|(?<=')(?<!\w')([^'\n]{1,80})'(?!\w)|(?<=`)([^`\n]{1,80})`)")
 """Begins with a set of signs, which the search skips to."""
 _BETWEEN_RUNS = str.maketrans(dict.fromkeys("\"'`,()", " "))
 _JOINT = re.compile(r"[A-Za-z0-9][^\w\s\"'`,.()’\-…]|\d[.\-]|[^\w\s\"'`,.()*\-•+…‘’“”>→=:][A-Za-z0-9]")

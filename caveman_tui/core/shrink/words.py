@@ -8,17 +8,22 @@ from itertools import chain
 
 from caveman_tui.core.shrink.vocabulary import IMPERATIVES, PAIRS_OF, SHOUTED, WORDS_OF, Signal
 
-_SIGNS = [chr(code) for code in range(128) if not (chr(code).isalnum() or chr(code) == "_")]
-_LOWER = str.maketrans(dict.fromkeys(_SIGNS, " ") | {letter: letter.lower() for letter in string.ascii_uppercase})
-_APART = str.maketrans(dict.fromkeys([*_SIGNS, "_"], " "))
-"""Both make blanks of what stands between words. For ASCII that and splitting take a quarter of the time of a pattern."""
+
+def _blanks(signs: Iterable[str]) -> bytes:
+    return bytes(32 if chr(code) in signs else code for code in range(256))
+
+
+_SIGNS = {chr(code) for code in range(128)} - set(string.ascii_letters + string.digits + "_")
+_WITHOUT_SIGNS = _blanks(_SIGNS).lower()
+_APART = _blanks(_SIGNS | {"_"})
+"""Both make blanks of what stands between words. For ASCII that and splitting take a tenth of the time of a pattern."""
 _WORD = re.compile(r"\w+(?:['’]\w+)?")
 
 
 def words_of(text: str) -> list[str]:
     """Return the words of a text in lower case."""
     if text.isascii() and "'" not in text:
-        return text.translate(_LOWER).split()
+        return text.encode().translate(_WITHOUT_SIGNS).decode().split()
     return _WORD.findall(text.lower())
 
 
@@ -93,7 +98,7 @@ def _stems(text: str) -> Iterable[list[str]]:
     """The stems of all words in `text`, some at a time."""
     if not text.isascii() or len(text) > _LONGEST_REMEMBERED:
         return (_stems_of_run(text),)
-    return map(_remembered, text.translate(_APART).split())
+    return map(_remembered, text.encode().translate(_APART).decode().split())
 
 
 def stems_of(text: str) -> set[str]:
