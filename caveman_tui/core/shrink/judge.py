@@ -151,14 +151,13 @@ class Judge:
         rule = sentence.filler()
         if rule is None:
             return None
-        text = sentence.text
         if rule.kind == "return-shape" and (self._context.parameter or block.section == Section.PARAMETERS):
             return None  # there it says what the argument does or what its parts are
-        if rule.kind in _ABOUT_THE_TOOL and self._known.names_tool_anew(text):
+        if rule.kind in _ABOUT_THE_TOOL and self._known.names_tool_anew(sentence):
             return None
-        if rule.kind == "restated-schema" and not (self._known.names_argument(text) and self._known.holds_half_of(text)):
+        if rule.kind == "restated-schema" and not (self._known.names_argument(sentence) and self._known.holds_half_of(sentence)):
             return None
-        if rule.kind == "restated-purpose" and not self._known.holds_half_of(text):
+        if rule.kind == "restated-purpose" and not self._known.holds_half_of(sentence):
             return None
         return rule
 

@@ -5,7 +5,7 @@ from operator import or_
 
 from caveman_tui.core.shrink.filler import FillerRule, filler_of
 from caveman_tui.core.shrink.signals import rules_of, signals_of
-from caveman_tui.core.shrink.words import BITS, words_of
+from caveman_tui.core.shrink.words import BITS, stems_of, words_of
 
 _MOST_REMEMBERED = 4096
 _LONGEST_REMEMBERED = 1000
@@ -15,7 +15,7 @@ _LONGEST_REMEMBERED = 1000
 class Reading:
     """What the words of a sentence say."""
 
-    __slots__ = ("_filler", "_signals", "bits", "text", "words")
+    __slots__ = ("_filler", "_signals", "_stems", "bits", "text", "words")
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -27,6 +27,7 @@ class Reading:
         """Below zero until they are asked for."""
         self._filler: FillerRule | bool | None = False
         """False until it is asked for."""
+        self._stems: set[str] | None = None
 
     def signals(self) -> int:
         """Return the kinds of fact that the sentence shows signs of, as a sum of `Signal`."""
@@ -40,6 +41,12 @@ class Reading:
             return True
         found = rules_of(self.text, self.words, self.bits) if self._signals < 0 else self._signals
         return found & rules != 0
+
+    def stems(self) -> set[str]:
+        """Return the stems of all its words, of those too that are parts of names."""
+        if self._stems is None:
+            self._stems = stems_of(self.text)
+        return self._stems
 
     def filler(self) -> FillerRule | None:
         """Return what the sentence is filler as, before any signal is weighed against it."""

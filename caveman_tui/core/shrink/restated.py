@@ -4,6 +4,7 @@ import functools
 import re
 
 from caveman_tui.core.shrink.model import ToolContext
+from caveman_tui.core.shrink.reading import Reading
 from caveman_tui.core.shrink.vocabulary import GENERIC
 from caveman_tui.core.shrink.words import has_only, stem, stems_of
 
@@ -37,27 +38,27 @@ class Known:
         field = _FIELD.match(line)
         if field is None or field.group(1) not in self._context.parameters:
             return False
-        return has_only(field.group(2), _GENERIC | stems_of(field.group(1)) | self._tool() | self._lead())
+        return has_only(field.group(2), _GENERIC.union(stems_of(field.group(1)), self._tool(), self._lead()))
 
     def holds_all_of(self, text: str) -> bool:
         """Whether a sentence has no content word that is not in the lead, in the tool's name or in a parameter's name."""
         if self._all is None:
-            self._all = _GENERIC | self._names() | self._tool() | self._lead()
+            self._all = _GENERIC.union(self._names(), self._tool(), self._lead())
         return has_only(text, self._all)
 
-    def holds_half_of(self, text: str) -> bool:
+    def holds_half_of(self, sentence: Reading) -> bool:
         """Whether half of a sentence's content words or more stand in the lead, in the tool's name or in a parameter's name."""
-        content = _alike(stems_of(text)) - _GENERIC - _TAKES
+        content = _alike(sentence.stems()) - _GENERIC - _TAKES
         return 2 * len(content - _alike(self._names()) - self._lead() - self._tool()) <= len(content)
 
-    def names_argument(self, text: str) -> bool:
+    def names_argument(self, sentence: Reading) -> bool:
         """Whether a sentence has a word of a parameter's name."""
-        return not _alike(stems_of(text)).isdisjoint(_alike(self._names()))
+        return not _alike(sentence.stems()).isdisjoint(_alike(self._names()))
 
-    def names_tool_anew(self, text: str) -> bool:
+    def names_tool_anew(self, sentence: Reading) -> bool:
         """Whether a sentence has words of the tool's name which the lead has not: then it says what the tool is for."""
         fresh = {word for word in self._tool() - self._lead() if len(word) > 2}
-        return bool(fresh) and not fresh.isdisjoint(stems_of(text))
+        return bool(fresh) and not fresh.isdisjoint(sentence.stems())
 
     def _tool(self) -> set[str]:
         if self._tool_stems is None:

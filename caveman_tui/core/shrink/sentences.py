@@ -20,14 +20,29 @@ _ENDS = re.compile(
     rf"|(?P<end>{_END}))"
 )
 """Ends, and what has none inside. Both patterns begin with a set of signs, which the search skips to."""
+_ABBREVIATIONS = (
+    *("etc", "vs", "cf", "ca", "al", "approx", "incl", "excl", "resp", "fig", "no", "nr", "max", "min", "mr", "mrs", "ms", "dr", "st"),
+    *("inc", "ltd", "corp", "dept", "est", "bzw", "ej"),
+)
 _NO_END = re.compile(
-    r"(?:\b(?:e\.?g|i\.?e|etc|vs|cf|ca|al|approx|incl|excl|resp|fig|no|nr|max|min|mr|mrs|ms|dr|st|inc|ltd|corp|dept|est|z\.b|bzw|p\.ej|ej)"
+    rf"(?:\b(?:e\.?g|i\.?e|{'|'.join(_ABBREVIATIONS)}|z\.b|p\.ej)"
     r"|(?:^|(?<!\d)[\s(])[A-Za-z]|(?:^|\n)\s*\d{1,3})\.$",
     re.IGNORECASE,
 )
 _TAIL = 12
 _LABEL = re.compile(r"[A-Z]\w*(?: \w+){0,3}: ")
 """What an abbreviation that ends a list may be followed by; it ends the sentence then."""
+
+
+_MAY_SEEM_TO_END = frozenset({*_ABBREVIATIONS, "eg", "ie"})
+
+
+def _seems_to_end(tail: str) -> bool:
+    """Whether the full stop that `tail` ends with is that of an abbreviation, an initial or a number."""
+    word = tail[:-1].rpartition(" ")[2]
+    if len(word) > 1 and word.isalpha() and word.lower() not in _MAY_SEEM_TO_END:
+        return False
+    return _NO_END.search(tail) is not None
 
 
 def sentence_ends(text: str, start: int, end: int) -> list[int]:
@@ -47,7 +62,7 @@ def sentence_ends(text: str, start: int, end: int) -> list[int]:
         sign = found.group()
         if sign[0] in ".!?":
             closes_list = text.endswith("etc.", start, at) and _LABEL.match(text, stop, end)
-            if sign == "." and not closes_list and _NO_END.search(text[max(start, at - _TAIL) : at]):
+            if sign == "." and not closes_list and _seems_to_end(text[max(start, at - _TAIL) : at]):
                 continue
             following = text[stop]
             if following.islower() and sign[0] == ".":

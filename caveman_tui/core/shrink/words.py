@@ -88,24 +88,28 @@ def stem(word: str) -> str:
 
 
 def _stems_of_run(run: str) -> list[str]:
+    if run.isalpha() and run.isascii() and (run.islower() or run[1:].islower()):
+        return [stem(run)]
     return [stem(word) for word in _STEM_WORD.findall(run)]
 
 
 _remembered = functools.lru_cache(maxsize=_REMEMBERED_WORDS)(_stems_of_run)
 
 
-def _stems(text: str) -> Iterable[list[str]]:
-    """The stems of all words in `text`, some at a time."""
-    if not text.isascii() or len(text) > _LONGEST_REMEMBERED:
-        return (_stems_of_run(text),)
-    return map(_remembered, text.encode().translate(_APART).decode().split())
-
-
 def stems_of(text: str) -> set[str]:
     """Return the stems of all words in `text`, of those too that are parts of names."""
-    return set(chain.from_iterable(_stems(text)))
+    if not text.isascii() or len(text) > _LONGEST_REMEMBERED:
+        return set(_stems_of_run(text))
+    return set(chain.from_iterable(map(_remembered, _runs(text))))
 
 
 def has_only(text: str, stems: frozenset[str]) -> bool:
-    """Whether all words of a text have one of these stems; most texts show with their first words that they have not."""
-    return all(map(stems.issuperset, _stems(text)))
+    """Whether all words of a text have one of these stems. Its longest word is asked first: most texts show with it that they have not."""
+    if not text.isascii() or len(text) > _LONGEST_REMEMBERED:
+        return stems.issuperset(_stems_of_run(text))
+    runs = _runs(text)
+    return stems.issuperset(_remembered(max(runs, key=len, default=""))) and all(map(stems.issuperset, map(_remembered, runs)))
+
+
+def _runs(text: str) -> list[str]:
+    return text.encode().translate(_APART).decode().split()
