@@ -119,7 +119,7 @@ def signals_of(text: str, words: list[str], bits: int) -> int:
         found |= Signal.CHAIN
     if words and (words[0] in TOOL_VERBS or "description:" in lowered):
         found |= Signal.CAPABILITY
-    if (_INNER_CAPITAL.search(text) and _CAMEL.search(text)) or any(sign in text and literal.search(text) for sign, literal in _LITERALS):
+    if _has_literal(text):
         found |= Signal.LITERAL
     if "," in text and _COLON_LIST.search(text):
         found |= Signal.ENUMERATION
@@ -132,3 +132,10 @@ def signals_of(text: str, words: list[str], bits: int) -> int:
     if bits & Hint.IN and _IN_UNIT.search(lowered):
         found |= Signal.UNIT
     return found
+
+
+def _has_literal(text: str) -> bool:
+    for sign, literal in _LITERALS:
+        if sign in text and literal.search(text):
+            return True
+    return _INNER_CAPITAL.search(text) is not None and _CAMEL.search(text) is not None

@@ -68,8 +68,8 @@ BITS = _said_by_words()
 
 _STEM_WORD = re.compile(r"[A-Z]*[a-z]+|[A-Z]+|\d+|[^\x00-\x7f]")
 """A word, or a part of a name such as `maxResults`."""
-_ENDINGS = ("ing", "ed", "es", "s", "e")
 _LAST_OF_ENDINGS = "gdse"
+"""Of `-ing`, `-ed`, `-es`, `-s` and `-e`."""
 _SHORTEST_STEM = 3
 _REMEMBERED_WORDS = 4096
 _LONGEST_REMEMBERED = 2000
@@ -79,12 +79,17 @@ _LONGEST_REMEMBERED = 2000
 def stem(word: str) -> str:
     """Return a word in lower case and without its ending."""
     word = word.lower()
-    if word[-1:] not in _LAST_OF_ENDINGS or word.endswith("ss"):
+    last, long = word[-1:], len(word) - _SHORTEST_STEM
+    if long <= 0 or last not in _LAST_OF_ENDINGS:
         return word
-    for end in _ENDINGS:
-        if word.endswith(end) and len(word) - len(end) >= _SHORTEST_STEM:
-            return word[: -len(end)]
-    return word
+    if last == "g":
+        return word[:-3] if long > 2 and word.endswith("ing") else word
+    before = word[-2]
+    if last == "d":
+        return word[:-2] if long > 1 and before == "e" else word
+    if last == "s" and before == "s":
+        return word
+    return word[:-2] if last == "s" and before == "e" and long > 1 else word[:-1]
 
 
 def _stems_of_run(run: str) -> list[str]:
