@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS recoveries (
 _REQUIRED = frozenset({"handle", "created_at", "content_type", "compressor", "tokens_before", "tokens_after", "original"})
 
 _SHOWN = 5
-_TODO = "name another file, with --store or CAVEMAN_CCR_DB"
+_REMEDY = "name another file, with --store or CAVEMAN_CCR_DB"
 
 
 def columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
@@ -56,10 +56,10 @@ def refuse_foreign(connection: sqlite3.Connection) -> None:
         check(connection)
     elif tables and ("typed_objects", "table") not in tables:
         names = ", ".join(sorted(name for name, _ in tables)[:_SHOWN])
-        raise StoreForeign(f"the file is a database of something else (it holds {names}), no recovery store", _TODO)
+        raise StoreForeign(f"the file is a database of something else (it holds {names}), no recovery store", _REMEDY)
 
 
 def check(connection: sqlite3.Connection) -> None:
     """Raise StoreForeign where the file has no table of originals in the shared format."""
     if lacking := _REQUIRED - columns(connection, "recoveries"):
-        raise StoreForeign(f"the table 'recoveries' lacks {', '.join(sorted(lacking))}: this is no recovery store", _TODO)
+        raise StoreForeign(f"the table 'recoveries' lacks {', '.join(sorted(lacking))}: this is no recovery store", _REMEDY)

@@ -12,7 +12,6 @@ _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?%?$")
 _BARE = re.compile(r"(?:^|\s)([A-Za-z_]\w*)=([A-Za-z][\w\-]*)\s*$", re.MULTILINE)
 _QUOTED = re.compile(r"[\"'`](?:(?<=\")([^\"\n]{1,80})\"|(?<=')(?<!\w')([^'\n]{1,80})'(?!\w)|(?<=`)([^`\n]{1,80})`)")
 """Begins with a set of signs, which the search skips to."""
-_QUOTES = "\"'`"
 _BETWEEN_RUNS = str.maketrans(dict.fromkeys("\"'`,()", " "))
 _JOINT = re.compile(r"[A-Za-z0-9][^\w\s\"'`,.()’\-…]|\d[.\-]|[^\w\s\"'`,.()*\-•+…‘’“”>→=:][A-Za-z0-9]")
 """What makes a run of characters a value although it isn't quoted: a sign that prose doesn't put there."""
@@ -53,13 +52,8 @@ class Shown:
 
 def value_shapes(text: str) -> set[str]:
     """Return the shapes of the literal values in `text`: which signs join their words and numbers. Plain words have none."""
-    literals: set[str] = set()
-    between = text
-    for sign in _QUOTES:
-        if sign in text:
-            literals = {found.group(found.lastindex or 0) for found in _QUOTED.finditer(text)}
-            between = _QUOTED.sub(" ", text)
-            break
+    literals = {found.group(found.lastindex or 0) for found in _QUOTED.finditer(text)}
+    between = _QUOTED.sub(" ", text) if literals else text
     runs = set(between.translate(_BETWEEN_RUNS).split())
     literals.update([run for run in runs if not run.rstrip(".,:;!?").isalpha() and _JOINT.search(run)])
     return set(map(_shape_of, literals)) - {""}

@@ -32,15 +32,13 @@ _NO_END = re.compile(
 _TAIL = 12
 _LABEL = re.compile(r"[A-Z]\w*(?: \w+){0,3}: ")
 """What an abbreviation that ends a list may be followed by; it ends the sentence then."""
-
-
 _MAY_SEEM_TO_END = frozenset({*_ABBREVIATIONS, "eg", "ie"})
 
 
 def _seems_to_end(tail: str) -> bool:
     """Whether the full stop that `tail` ends with is that of an abbreviation, an initial or a number."""
     word = tail[:-1].rpartition(" ")[2]
-    if len(word) > 1 and word.isalpha() and word.lower() not in _MAY_SEEM_TO_END:
+    if len(word) > 1 and word.isalpha() and word.isascii() and word.lower() not in _MAY_SEEM_TO_END:
         return False
     return _NO_END.search(tail) is not None
 
