@@ -25,13 +25,14 @@ _REMEMBERED_LITERALS = 1024
 class Shown:
     """The shapes of values and the names that a text shows, and after it the examples that add to them."""
 
-    __slots__ = ("_context", "_names", "_shapes", "_text")
+    __slots__ = ("_context", "_names", "_shapes", "_text", "_words")
 
     def __init__(self, text: str, context: ToolContext) -> None:
         self._text = text
         self._context = context
         self._shapes: set[str] | None = None
-        self._names: set[str] | None = None
+        self._names: set[str] = set()
+        self._words: set[str] | None = None
 
     def adds(self, example: str) -> bool:
         """Whether an example shows a shape or a name that nothing showed before it; then it counts as shown from now on."""
@@ -41,13 +42,18 @@ class Shown:
                 self._shapes = value_shapes(self._text)
             shapes -= self._shapes
             self._shapes |= shapes
-        found = names(example) | bare_values(example, self._context.parameter)
-        if found:
-            if self._names is None:
-                self._names = words(self._text) | self._context.parameters
-            found -= self._names
-            self._names |= found
+        found = {name for name in names(example) | bare_values(example, self._context.parameter) if not self._knows(name)}
+        self._names |= found
         return bool(shapes or found)
+
+    def _knows(self, name: str) -> bool:
+        if name in self._names or name in self._context.parameters:
+            return True
+        if name not in self._text:
+            return False
+        if self._words is None:
+            self._words = words(self._text)
+        return name in self._words
 
 
 def value_shapes(text: str) -> set[str]:

@@ -124,11 +124,14 @@ class Judge:
     def _dropped(self, piece: Piece, block: Block, sentence: Reading) -> bool:
         """Drop a full sentence or a line that is filler or says only what the lead and the schema say; return whether it was.
 
-        Signals are looked for only where something speaks for dropping it.
+        All signals are looked for only where something speaks for dropping it, after those that single words give.
         """
-        restated = _is_prose(piece, block, sentence.text) and self._known.holds_all_of(sentence.text)
-        default = bool(sentence.bits & Signal.DEFAULT) and self._known.holds_default(sentence.text)
-        field = block.kind == LineKind.FIELD and block.section == Section.PARAMETERS and self._known.holds_field(sentence.text)
+        bits, text = sentence.bits, sentence.text
+        if bits & Signal.MARKER:
+            return False
+        restated = not bits & _OUTWEIGH_RESTATED and _is_prose(piece, block, text) and self._known.holds_all_of(sentence)
+        default = bits & Signal.DEFAULT and self._known.holds_default(text)
+        field = block.kind == LineKind.FIELD and block.section == Section.PARAMETERS and self._known.holds_field(text)
         benefits = block.section == Section.BENEFITS
         rule = self._filler(block, sentence)
         if not (restated or default or field or benefits or rule):
@@ -138,7 +141,7 @@ class Judge:
             return False
         if restated and not signals & _OUTWEIGH_RESTATED:
             piece.drop("restated-purpose", "says only what the lead and the parameters' names say")
-        elif (default and signals & Signal.DEFAULT) or field:
+        elif default or field:
             piece.drop("restated-schema", "says only what the schema says")
         elif benefits and not signals & _OUTWEIGH_BENEFITS:
             piece.drop("marketing", "says what it is good for, not how to call it")

@@ -16,6 +16,8 @@ _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})([^`]*)$")
 _COLUMNS = re.compile(r"\S[ \t]{2,}\S.*\S[ \t]{2,}\S")
 _ENDED = ".!?:;。！？：；…)]}>|"
 _GOES_ON = re.compile(r"(?:[,/–—]|\b(?:the|an?|of|to|and|or|in|on|at|by|for|from|with|is|are|as|that|which|than|your|its|this))$")
+_UNENDED = re.compile(rf"[^\n{re.escape(_ENDED)}]\n(?!\n)")
+_LAYOUT = ("  ", "\n ", " \n", "\n\n\n", "\t", "\r")
 _SIGNS_OF_RUNS = ("  ", "```", "{\n", "[\n", "(\n", "~~~")
 _BRACES = re.compile(r"[{}\[\]()]")
 _LONGEST_CODE = 400
@@ -115,15 +117,20 @@ def indent_of(line: str) -> int:
 
 def collapse(line: str) -> str:
     """Return a stripped line with runs of blanks as one, except inside quotes and backticks."""
-    if "  " not in line and "\t" not in line and "\r" not in line:
-        return line
-    return _SPACES.sub(lambda found: found.group(1) or " ", line)
+    return _SPACES.sub(lambda found: found.group(1) or " ", line) if _is_loose(line) else line
+
+
+def _is_loose(text: str) -> bool:
+    """Whether a text has blanks that may be more than the one between two words."""
+    return "  " in text or "\t" in text or "\r" in text
 
 
 def tidy(text: str) -> str:
     """Return `text` without layout white space: common indentation, trailing blanks, wrapped prose lines, repeated blank lines."""
     if "\n" not in text:
         return _tidy_line(text)
+    if _is_tidy(text):
+        return text
     for _ in range(_PASSES):
         lines = text.split("\n")
         while lines and not lines[0].strip():
@@ -136,6 +143,18 @@ def tidy(text: str) -> str:
             return tidied
         text = tidied
     return text
+
+
+def _is_tidy(text: str) -> bool:
+    """Whether lines are seen at once to be tidy: no blanks but single ones inside them, no two empty ones, and none that goes on."""
+    if any(blanks in text for blanks in _LAYOUT) or text[0].isspace() or text[-1].isspace():
+        return False
+    for found in _UNENDED.finditer(text):
+        end = found.end() - 1
+        start = text.rfind("\n", 0, end) + 1
+        if _continues(text[start:end], text[end + 1], 0, 0):
+            return False
+    return True
 
 
 def _tidy_line(text: str) -> str:
@@ -159,38 +178,37 @@ class _Tidying:
         out = self.out
         bodies = [line.strip(" \t\r") for line in lines]
         verbatim = verbatim_spans(lines, bodies)
-        loose = "  " in text or "\t" in text or "\r" in text
+        loose = _is_loose(text)
         margin, indents = 0, [0] * len(lines)
         if "\n " in text or "\n\t" in text:
             indents = [min(len(line) - len(line.lstrip(" \t")), MAX_INDENT) for line in lines]
             margin = min([indent for indent, body in zip(indents[1:], bodies[1:], strict=True) if body and not body.isspace()], default=0)
-        joinable = joined = False
-        previous_indent = after_run = 0
+        joined = False
+        before, before_indent, level, after_run = "", 0, -1, 0
         for index, body in enumerate(bodies):
             if index < after_run:
                 continue
             if not body:
                 if out and out[-1]:
                     out.append("")
-                joinable = False
+                before = ""
                 continue
             if verbatim and index in verbatim:
                 after_run = verbatim[index][0]
                 self._keep_run(lines[index:after_run], index == 0, margin)
-                joinable = False
+                before, level = "", -1
                 continue
             indent = indents[index] - margin if index and indents[index] > margin else 0
-            kind = line_of(body).kind
-            if loose and kind not in _ALIGNED:
-                body = collapse(body)
-            if joinable and kind == LineKind.TEXT and _continues(out[-1], body, previous_indent, indent):
-                out[-1] = f"{out[-1]} {body}"
+            line = collapse(body) if loose and _is_loose(body) and line_of(body).kind not in _ALIGNED else body
+            if before and _continues(out[-1], line[0], before_indent, indent) and _is_wrapped(before, body):
+                out[-1] = f"{out[-1]} {line}"
                 joined = True
             else:
-                level = self._level(indent)
-                out.append(" " * level + body if level else body)
-                previous_indent = indent
-            joinable = kind in _JOINABLE
+                if level < 0 or indent != before_indent:
+                    level = self._level(indent)
+                out.append(" " * level + line if level else line)
+                before_indent = indent
+            before = body
         if joined and (_may_have_runs(bodies) or all(line[0] == " " for line in out[1:] if line)):
             self.settled = False
 
@@ -219,13 +237,19 @@ class _Tidying:
         return levels[-1][1]
 
 
-def _continues(before: str, line: str, indent_before: int, indent: int) -> bool:
+def _continues(before: str, first: str, indent_before: int, indent: int) -> bool:
+    """Whether a line goes on with the sentence of the line before it; `first` is its own first character."""
     if before[-1] in _ENDED or indent < indent_before:
         return False
     length = len(before.lstrip(" "))
     if indent > indent_before:
         return length >= 25
-    return length >= 50 and (line[0].islower() or _GOES_ON.search(before) is not None)
+    return length >= 50 and (first.islower() or _GOES_ON.search(before) is not None)
+
+
+def _is_wrapped(before: str, line: str) -> bool:
+    """Whether two lines, without the blanks around them, are of kinds of which the second may go on with the first."""
+    return line_of(line).kind == LineKind.TEXT and line_of(before).kind in _JOINABLE
 
 
 def _shifted(run: list[str], margin: int, indent: int) -> Iterator[str]:

@@ -1,11 +1,10 @@
 """A sentence as it is read: its words once, and everything that needs more than them when it is asked for."""
 
 import functools
-from operator import or_
 
 from caveman_tui.core.shrink.filler import FillerRule, filler_of
 from caveman_tui.core.shrink.signals import rules_of, signals_of
-from caveman_tui.core.shrink.words import BITS, stems_of, words_of
+from caveman_tui.core.shrink.words import bits_of, stems_of, words_of
 
 _MOST_REMEMBERED = 4096
 _LONGEST_REMEMBERED = 1000
@@ -21,7 +20,7 @@ class Reading:
         self.text = text
         self.words: list[str] = words_of(text)
         """In lower case."""
-        self.bits: int = functools.reduce(or_, filter(None, map(BITS.get, self.words)), 0)
+        self.bits: int = bits_of(self.words)
         """What each word says by itself, as a sum of `Signal` and `Hint`."""
         self._signals = -1
         """Below zero until they are asked for."""

@@ -6,7 +6,7 @@ import re
 from caveman_tui.core.shrink.model import ToolContext
 from caveman_tui.core.shrink.reading import Reading
 from caveman_tui.core.shrink.vocabulary import GENERIC
-from caveman_tui.core.shrink.words import has_only, stem, stems_of
+from caveman_tui.core.shrink.words import stem, stems_of, stems_of_longest
 
 _DEFAULT = re.compile(r"^(?:…\s*)?(?:the )?default(?:s)?(?: value)?(?: is| to|:|=|)\s*[\"'`]?([^\"'`]{1,40}?)[\"'`]?\s*\.?$", re.IGNORECASE)
 _FIELD = re.compile(r"^[*`\"'@$-]*\s*([\w.\-]+)[`\"'*]*\s*(?:\([^()]*\))?\s*[:：]\s*(.*)$", re.DOTALL)
@@ -19,11 +19,12 @@ _REMEMBERED_TOOLS = 256
 class Known:
     """What a reader knows without a sentence: the schema's names and defaults, the tool's name, the description's lead."""
 
-    __slots__ = ("_all", "_context", "_lead_stems", "_lead_text", "_tool_stems")
+    __slots__ = ("_all", "_context", "_lead_stems", "_lead_text", "_lowered", "_tool_stems")
 
     def __init__(self, context: ToolContext, lead: str) -> None:
         self._context = context
         self._lead_text = lead
+        self._lowered = ""
         self._all: frozenset[str] | None = None
         self._lead_stems: set[str] | None = None
         self._tool_stems: set[str] | None = None
@@ -36,15 +37,17 @@ class Known:
     def holds_field(self, line: str) -> bool:
         """Whether a parameter's line in an argument list says nothing beyond the parameter's name, the tool's and the lead."""
         field = _FIELD.match(line)
-        if field is None or field.group(1) not in self._context.parameters:
+        if field is None or field.group(1) not in self._context.parameters or not self._may_hold(field.group(2)):
             return False
-        return has_only(field.group(2), _GENERIC.union(stems_of(field.group(1)), self._tool(), self._lead()))
+        return _GENERIC.union(stems_of(field.group(1)), self._tool(), self._lead()).issuperset(stems_of(field.group(2)))
 
-    def holds_all_of(self, text: str) -> bool:
+    def holds_all_of(self, sentence: Reading) -> bool:
         """Whether a sentence has no content word that is not in the lead, in the tool's name or in a parameter's name."""
+        if not self._may_hold(sentence.text):
+            return False
         if self._all is None:
             self._all = _GENERIC.union(self._names(), self._tool(), self._lead())
-        return has_only(text, self._all)
+        return self._all.issuperset(sentence.stems())
 
     def holds_half_of(self, sentence: Reading) -> bool:
         """Whether half of a sentence's content words or more stand in the lead, in the tool's name or in a parameter's name."""
@@ -59,6 +62,12 @@ class Known:
         """Whether a sentence has words of the tool's name which the lead has not: then it says what the tool is for."""
         fresh = {word for word in self._tool() - self._lead() if len(word) > 2}
         return bool(fresh) and not fresh.isdisjoint(sentence.stems())
+
+    def _may_hold(self, text: str) -> bool:
+        """Whether the longest word of a text is general or stands somewhere in what is known, which takes no stems to see."""
+        if not self._lowered:
+            self._lowered = " ".join((self._lead_text, self._context.tool, *self._context.parameters)).lower()
+        return all(part in self._lowered or part in _GENERIC for part in stems_of_longest(text))
 
     def _tool(self) -> set[str]:
         if self._tool_stems is None:

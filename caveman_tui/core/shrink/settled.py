@@ -4,7 +4,7 @@ from caveman_tui.core.shrink.blocks import Block, parse
 from caveman_tui.core.shrink.line import LineKind
 from caveman_tui.core.shrink.pieces import CUT_SIGN, SHORT, Piece, Plan
 from caveman_tui.core.shrink.repetition import LOOK_BACK
-from caveman_tui.core.shrink.sections import Section
+from caveman_tui.core.shrink.sections import Section, announces
 from caveman_tui.core.shrink.sentences import sentence_ends
 
 _WHERE_LINES_MAY_SHRINK = (Section.NONE, Section.PARAMETERS)
@@ -15,7 +15,7 @@ def is_settled(made: Plan, left: str) -> bool:
 
     It is sure where every kept piece stands as it stood: in a line of the same kind, under the same head, in the same section and list.
     Then each is judged as it was, since nothing that a piece is compared with has become more, and less around a piece never makes the
-    judge drop it. What was kept for the sake of others is kept again where it is an item of a list of which another was kept for itself.
+    judge drop it. What was kept for the sake of others is kept again where one of these others was kept for itself.
     """
     if len(made.pieces) > LOOK_BACK or any(piece.lead and not piece.kept for piece in made.pieces):
         return False
@@ -23,17 +23,12 @@ def is_settled(made: Plan, left: str) -> bool:
     for piece in made.pieces:
         if piece.kept:
             pieces.setdefault(piece.block, []).append(piece)
-    blocks = made.blocks
-    sure_lists = {blocks[piece.block].group for piece in made.pieces if piece.kept and not piece.rescued} - {-1}
-    for piece in made.pieces:
-        if piece.rescued and piece.kept and (blocks[piece.block].group not in sure_lists or len(pieces[piece.block]) > 1):
-            return False
-    kept_lists = {blocks[index].group for index in pieces} - {-1}
-    if any(blocks[piece.block].group in kept_lists for piece in made.pieces if not piece.kept):
+    if not (_are_rescued_again(made, pieces) and _are_lists_alike(made, pieces)):
         return False
     after = parse(left)
     if len(after) != len(pieces):
         return False
+    blocks = made.blocks
     number = {-1: -1} | {index: at for at, index in enumerate(pieces)}
     lists: dict[int, int] = {}
     heads_before, heads_after = {block.head for block in blocks}, {block.head for block in after}
@@ -43,12 +38,49 @@ def is_settled(made: Plan, left: str) -> bool:
             number.get(old.head) != block.head
             or number.get(old.closes) != block.closes
             or lists.setdefault(old.group, block.group) != block.group
-            or (index in heads_before) != (at in heads_after)
+            or (block.kind == LineKind.HEADING and (index in heads_before) != (at in heads_after))
             or not _is_alike(old, block)
             or not (_is_same_text(made.text, old, left, block) or _has_same_pieces(old, pieces[index], block))
         ):
             return False
     return len(set(lists.values())) == len(lists)
+
+
+def _are_rescued_again(made: Plan, pieces: dict[int, list[Piece]]) -> bool:
+    """Whether each kept piece that others saved is sure to be saved again.
+
+    That is an item by another one that was kept for itself, a head by what is below it, and a list by the line that announces it and
+    has nothing else below it.
+    """
+    rescued = [piece for piece in made.pieces if piece.rescued and piece.kept]
+    if not rescued:
+        return True
+    if any(len(pieces[piece.block]) > 1 for piece in rescued):
+        return False
+    blocks = made.blocks
+    sure = [piece.block for piece in made.pieces if piece.kept and not piece.rescued]
+    lists, heads = {blocks[index].group for index in sure} - {-1}, {blocks[index].head for index in sure if blocks[index].closes < 0}
+    lists_below: dict[int, set[int]] = {}
+    for index in pieces:
+        lists_below.setdefault(blocks[index].head, set()).add(blocks[index].group)
+    for head in set(sure) & lists_below.keys():
+        last = pieces[head][-1]
+        if len(lists_below[head]) == 1 and last.end == blocks[head].end and announces(last.text):
+            lists |= lists_below[head] - {-1}
+    return all(blocks[piece.block].group in lists or piece.block in heads for piece in rescued)
+
+
+def _are_lists_alike(made: Plan, pieces: dict[int, list[Piece]]) -> bool:
+    """Whether every kept list has all its items, and one below another item, which is judged as a whole, all their sentences too."""
+    blocks = made.blocks
+    kept_lists = {blocks[index].group for index in pieces} - {-1}
+    for piece in made.pieces:
+        block = blocks[piece.block]
+        if piece.kept or block.group not in kept_lists:
+            continue
+        if piece.block not in pieces or (block.head >= 0 and blocks[block.head].kind == LineKind.BULLET):
+            return False
+    return True
 
 
 def _is_alike(old: Block, new: Block) -> bool:

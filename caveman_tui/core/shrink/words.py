@@ -66,6 +66,16 @@ def _said_by_words() -> dict[str, int]:
 BITS = _said_by_words()
 """What a word in lower case says by itself, as a sum of `Signal` and `Hint`; most words are not in it."""
 
+
+def bits_of(words: list[str]) -> int:
+    """Return what `words`, in lower case, say each by itself, as a sum of `Signal` and `Hint`."""
+    said = 0
+    for word in words:
+        if word in BITS:
+            said |= BITS[word]
+    return said
+
+
 _STEM_WORD = re.compile(r"[A-Z]*[a-z]+|[A-Z]+|\d+|[^\x00-\x7f]")
 """A word, or a part of a name such as `maxResults`."""
 _LAST_OF_ENDINGS = "gdse"
@@ -108,12 +118,11 @@ def stems_of(text: str) -> set[str]:
     return set(chain.from_iterable(map(_remembered, _runs(text))))
 
 
-def has_only(text: str, stems: frozenset[str]) -> bool:
-    """Whether all words of a text have one of these stems. Its longest word is asked first: most texts show with it that they have not."""
+def stems_of_longest(text: str) -> list[str]:
+    """Return the stems of the longest word of `text`, of its parts if it is a name: what most texts can be told apart by."""
     if not text.isascii() or len(text) > _LONGEST_REMEMBERED:
-        return stems.issuperset(_stems_of_run(text))
-    runs = _runs(text)
-    return stems.issuperset(_remembered(max(runs, key=len, default=""))) and all(map(stems.issuperset, map(_remembered, runs)))
+        return []
+    return _remembered(max(_runs(text), key=len, default=""))
 
 
 def _runs(text: str) -> list[str]:
