@@ -1,7 +1,7 @@
 """The block structure of a tidied description: which line is what, and which line is whose parent."""
 
 import re
-from itertools import pairwise
+from itertools import pairwise, repeat
 
 import msgspec
 
@@ -63,33 +63,33 @@ def parse(text: str) -> list[Block]:
     """Return the blocks of a tidied description in order; they leave only line ends between them."""
     blocks: list[Block] = []
     lines = text.split("\n")
-    bodies = [line.lstrip(" ") for line in lines]
+    bodies = list(map(str.lstrip, lines, repeat(" ")))
     verbatim = verbatim_spans(lines, bodies) if len(lines) > 1 else {}
     start = after_run = 0
     blank = False
-    for index, line in enumerate(lines):
+    for index, body in enumerate(bodies):
         if index < after_run:
             continue
-        end = start + len(line)
-        stripped = bodies[index]
-        if not stripped or stripped.isspace():
+        length = len(lines[index])
+        if not body or body.isspace():
             blank = True
-            start = end + 1
+            start += length + 1
             continue
-        indent = len(line) - len(stripped)
+        indent = length - len(body)
         if verbatim and index in verbatim:
             after_run, kind = verbatim[index]
             end = start + sum(map(len, lines[index:after_run])) + after_run - index - 1
             blocks.append(Block(kind, start, end, indent, after_blank=blank))
             blank = False
+            start = end + 1
+            continue
+        end = start + length
+        line = line_of(body)
+        if line.kind == LineKind.HEADING and not blank and blocks and _underlines(text, blocks[-1], body, indent):
+            _make_heading(text, blocks[-1], end)
         else:
-            shown = line_of(stripped)
-            if shown.kind == LineKind.HEADING and not blank and blocks and _underlines(text, blocks[-1], stripped, indent):
-                _make_heading(text, blocks[-1], end)
-            else:
-                own_section, is_head = shown.announcement()
-                blocks.append(Block(shown.kind, start, end, indent, shown, own_section, is_head, blank))
-                blank = False
+            blocks.append(Block(line.kind, start, end, indent, line, line.section, line.is_head, blank))
+            blank = False
         start = end + 1
     if len(blocks) > 1:
         _find_wrapped(text, blocks)
@@ -113,7 +113,7 @@ def _make_heading(text: str, block: Block, end: int) -> None:
 def _find_wrapped(text: str, blocks: list[Block]) -> None:
     """Mark lines of text that may be the two halves of a sentence, although they were not joined."""
     for above, block in pairwise(blocks):
-        if block.kind == LineKind.TEXT and above.kind in _PROSE and not block.after_blank and not above.is_head:
+        if not block.after_blank and block.kind == LineKind.TEXT and not above.is_head and above.kind in _PROSE:
             above.runs_on = block.goes_on = text[above.end - 1] not in _ENDED and not _TAG.match(text, block.start + block.indent)
 
 
@@ -132,34 +132,28 @@ def _nest(text: str, blocks: list[Block]) -> None:
     groups = 0
     last_of: dict[tuple[int, int, int], int] = {}
     for index, block in enumerate(blocks):
-        if block.kind == LineKind.HEADING and (tag := _CLOSING_TAG.match(text, block.start + block.indent, block.end)):
-            block.closes = block.head = _close(text, blocks, headings, tag.group(1))
+        kind, indent = block.kind, block.indent
+        if kind == LineKind.HEADING:
+            head = _head_of_heading(text, blocks, index, headings)
             heads.clear()
-        elif block.kind == LineKind.HEADING:
-            level = _level_of_heading(text, block)
-            while level < _TAG_LEVEL and headings and _TAG_LEVEL > headings[-1][0] >= level:
-                headings.pop()
-            block.head = headings[-1][1] if headings else -1
-            heads.clear()
-            headings.append((level, index))
         else:
-            while heads and not _governs(blocks, heads[-1], index):
+            while heads:
+                above = blocks[heads[-1]]
+                if indent > above.indent or (indent == above.indent and above.is_head and _governs(blocks, heads[-1], index)):
+                    break
                 heads.pop()
-            block.head = heads[-1] if heads else (headings[-1][1] if headings else -1)
+            head = heads[-1] if heads else (headings[-1][1] if headings else -1)
             heads.append(index)
-        above = blocks[block.head] if block.head >= 0 else None
-        if block.own_section and _is_argument(text, block, above.section if above else Section.NONE):
-            block.own_section = Section.NONE
-            block.is_head = announces(text[block.start : block.end])
-        block.section = block.own_section
-        if above and above.section and not block.section:
-            if above.section == Section.EXAMPLES and _SPEAKER.match(text, block.start + block.indent, block.end):
-                above.section = Section.DIALOGUE
-            block.section = above.section
-        if block.kind in _LISTED or (
-            block.kind == LineKind.FIELD and not block.is_head and not _REMARK.match(text, block.start + block.indent)
-        ):
-            key = (block.head, block.indent, block.kind)
+        section = ""
+        if head >= 0:
+            block.head = head
+            section = blocks[head].section
+        if section or block.own_section:
+            _set_section(text, block, blocks[head] if head >= 0 else None)
+        if kind == LineKind.TEXT or kind == LineKind.HEADING:
+            continue
+        if kind in _LISTED or (kind == LineKind.FIELD and not block.is_head and not _REMARK.match(text, block.start + indent)):
+            key = (head, indent, kind)
             before = last_of.get(key, -1)
             if before >= 0 and _same_list(blocks, before, index):
                 block.group = blocks[before].group
@@ -167,6 +161,32 @@ def _nest(text: str, blocks: list[Block]) -> None:
                 groups += 1
                 block.group = groups
             last_of[key] = index
+
+
+def _head_of_heading(text: str, blocks: list[Block], index: int, headings: list[tuple[int, int]]) -> int:
+    """Return what a heading or a tag stands under, and bring the open ones up to date."""
+    block = blocks[index]
+    if tag := _CLOSING_TAG.match(text, block.start + block.indent, block.end):
+        block.closes = _close(text, blocks, headings, tag.group(1))
+        return block.closes
+    level = _level_of_heading(text, block)
+    while level < _TAG_LEVEL and headings and _TAG_LEVEL > headings[-1][0] >= level:
+        headings.pop()
+    head = headings[-1][1] if headings else -1
+    headings.append((level, index))
+    return head
+
+
+def _set_section(text: str, block: Block, above: Block | None) -> None:
+    """Give a block the section that it names, or that of the block that it stands under."""
+    if block.own_section and _is_argument(text, block, above.section if above else Section.NONE):
+        block.own_section = Section.NONE
+        block.is_head = announces(text[block.start : block.end])
+    block.section = block.own_section
+    if above and above.section and not block.section:
+        if above.section == Section.EXAMPLES and _SPEAKER.match(text, block.start + block.indent, block.end):
+            above.section = Section.DIALOGUE
+        block.section = above.section
 
 
 def _is_argument(text: str, block: Block, above: str) -> bool:
@@ -211,12 +231,8 @@ _LOOSE = (LineKind.BULLET, LineKind.CODE, LineKind.FENCE, LineKind.TABLE)
 
 
 def _governs(blocks: list[Block], head: int, index: int) -> bool:
-    """Whether the block at `head` is a parent of the block at `index`."""
+    """Whether the block at `head`, which announces something, is a parent of the block at `index`, which is no further to the right."""
     above, block = blocks[head], blocks[index]
-    if block.indent > above.indent:
-        return True
-    if block.indent < above.indent or not above.is_head:
-        return False
     if above.kind == block.kind and above.kind in (LineKind.BULLET, LineKind.FIELD):
         return False
     if block.is_head and block.kind != LineKind.BULLET:

@@ -36,10 +36,8 @@ def plan(text: str, context: ToolContext, level: Level) -> Plan:
 def _settle(made: Plan) -> None:
     family = _Family(made)
     for _ in range(_SETTLING_ROUNDS):
-        before = [piece.kept for piece in made.pieces]
         _keep_lists_whole(made)
-        _settle_heads(made, family)
-        if before == [piece.kept for piece in made.pieces]:
+        if not _settle_heads(made, family):
             break
 
 
@@ -64,29 +62,34 @@ def _keep_rules_only(made: Plan) -> None:
 
 def _keep_lists_whole(made: Plan) -> None:
     """Keep every item of a list of which anything is kept."""
-    kept_groups = {made.blocks[piece.block].group for piece in made.pieces if piece.kept}
+    blocks = made.blocks
+    dropped = [piece for piece in made.pieces if not piece.kept and blocks[piece.block].group >= 0]
+    if not dropped:
+        return
     kept_blocks = {piece.block for piece in made.pieces if piece.kept}
-    for piece in made.pieces:
-        block = made.blocks[piece.block]
-        if piece.kept or block.group < 0 or block.group not in kept_groups:
-            continue
-        first = piece.start == block.start
-        if first or piece.block not in kept_blocks:
+    kept_groups = {blocks[index].group for index in kept_blocks}
+    for piece in dropped:
+        block = blocks[piece.block]
+        if block.group in kept_groups and (piece.start == block.start or piece.block not in kept_blocks):
             piece.keep(piece.kind, "belongs to a list that is kept")
 
 
 class _Family:
     """The pieces of each block, and the blocks below it."""
 
-    __slots__ = ("below", "pieces")
+    __slots__ = ("below", "closers", "pieces")
 
     def __init__(self, made: Plan) -> None:
         self.pieces: list[list[Piece]] = [[] for _ in made.blocks]
         for piece in made.pieces:
             self.pieces[piece.block].append(piece)
         self.below: dict[int, list[int]] = {}
+        self.closers: list[int] = []
+        """The closing tags."""
         for index, block in enumerate(made.blocks):
-            if block.head >= 0 and block.closes < 0:
+            if block.closes >= 0:
+                self.closers.append(index)
+            elif block.head >= 0:
                 self.below.setdefault(block.head, []).append(index)
 
     def alive(self, blocks: Iterable[int]) -> bool:
@@ -94,41 +97,48 @@ class _Family:
         return any(piece.kept for block in blocks for piece in self.pieces[block])
 
 
-def _settle_heads(made: Plan, family: _Family) -> None:
-    """Drop heads with nothing left below, keep what a kept line with a colon announces."""
+def _settle_heads(made: Plan, family: _Family) -> bool:
+    """Drop heads with nothing left below, keep what a kept line with a colon announces. Return whether anything was decided anew."""
     blocks = made.blocks
+    changed = False
     for index in range(len(blocks) - 1, -1, -1):
-        below = family.below.get(index)
-        if below:
-            _settle_head(made, family, index, below)
+        if below := family.below.get(index):
+            changed |= _settle_head(made, family, index, below)
         elif blocks[index].kind == LineKind.HEADING:
             last = family.pieces[index][-1]
             if last.bare and not last.lead:
+                changed |= last.kept
                 last.drop("heading", "nothing stands below it")
-    for index, block in enumerate(blocks):
-        if block.closes >= 0:
-            kept = family.alive([block.closes])
-            for piece in family.pieces[index]:
-                piece.kept, piece.kind, piece.why = kept, "heading", "goes with the tag that it closes"
+    for index in family.closers:
+        kept = family.alive([blocks[index].closes])
+        for piece in family.pieces[index]:
+            changed |= piece.kept != kept
+            piece.kept, piece.kind, piece.why = kept, "heading", "goes with the tag that it closes"
+    return changed
 
 
-def _settle_head(made: Plan, family: _Family, index: int, below: list[int]) -> None:
+def _settle_head(made: Plan, family: _Family, index: int, below: list[int]) -> bool:
     own = family.pieces[index]
     last = own[-1]
     if family.alive(below):
         if not family.alive([index]):
             for piece in own:
                 piece.keep("heading", "what is kept stands below it")
-        elif not last.kept and announces(last.text):
+            return True
+        if not last.kept and announces(last.text):
             last.keep("heading", "what is kept stands below it")
+            return True
     elif all(piece.bare and not piece.lead for piece in own if piece.kept):
-        for piece in own:
-            if piece.kept:
-                piece.drop("heading", "nothing is left below it")
+        kept = [piece for piece in own if piece.kept]
+        for piece in kept:
+            piece.drop("heading", "nothing is left below it")
+        return bool(kept)
     elif last.kept and announces(last.text):
         for child in below:
             if made.blocks[child].section not in _DROPPED_SECTIONS or last.lead:
                 for piece in family.pieces[child]:
                     piece.keep(piece.kind, "announced by the line above")
-        if not family.alive(below):
-            made.dangling.add(index)
+        if family.alive(below):
+            return True
+        made.dangling.add(index)
+    return False

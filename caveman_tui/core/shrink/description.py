@@ -70,34 +70,28 @@ def _shortened(tidied: str, first: Plan, context: ToolContext, level: Level) -> 
 
 def joined(made: Plan) -> str:
     """Return the kept pieces as text."""
+    text, blocks = made.text, made.blocks
     out: list[str] = []
-    line: list[str] = []
-    blank = cut_inside = cut_lines = False
-    at = 0
-    for index, block in enumerate(made.blocks):
-        line.clear()
-        cut_inside = False
-        blank = blank or block.after_blank
-        while at < len(made.pieces) and made.pieces[at].block == index:
-            piece = made.pieces[at]
-            at += 1
-            if not piece.kept:
-                cut_inside = True
-                continue
-            if line:
-                line.append(f" {CUT_SIGN} " if cut_inside else " ")
-            line.append(made.text[piece.start : piece.end].rstrip())
-            cut_inside = False
-        if not line:
-            cut_lines = True
+    last_block = last_piece = -1
+    for at, piece in enumerate(made.pieces):
+        if not piece.kept:
             continue
-        if index in made.dangling:
-            line.append(f" {CUT_SIGN}")
-        body = "".join(line)
-        if out:
-            out.append("\n\n" if blank or (cut_lines and block.kind == LineKind.TEXT and out[-1][-1] not in _ENDED) else "\n")
-        out.append(body if body[0] == " " else " " * block.indent + body)
-        blank = cut_lines = False
+        said, index = text[piece.start : piece.end].rstrip(), piece.block
+        if index == last_block:
+            out += (" " if at == last_piece + 1 else f" {CUT_SIGN} ", said)
+        else:
+            block = blocks[index]
+            if out:
+                if last_block in made.dangling:
+                    out.append(f" {CUT_SIGN}")
+                cut = index > last_block + 1 and block.kind == LineKind.TEXT and out[-1][-1] not in _ENDED
+                out.append("\n\n" if cut or any(between.after_blank for between in blocks[last_block + 1 : index + 1]) else "\n")
+            if block.indent and said[0] != " ":
+                out.append(" " * block.indent)
+            out.append(said)
+        last_block, last_piece = index, at
+    if last_block in made.dangling:
+        out.append(f" {CUT_SIGN}")
     return "".join(out)
 
 

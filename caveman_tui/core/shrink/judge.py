@@ -181,20 +181,27 @@ class Judge:
     def _elaborations(self) -> None:
         """Drop the lists below a full item of a list which only put it in other words."""
         made = self._made
+        blocks = made.blocks
+        nested = {
+            block.group for block in blocks if block.kind == LineKind.BULLET and block.head >= 0 and _is_item(blocks[block.head], block)
+        }
+        if not nested or not is_english(made.text):
+            return
         lists: dict[int, list[Piece]] = {}
         for piece in made.pieces:
-            block = made.blocks[piece.block]
-            if block.kind == LineKind.BULLET and block.head >= 0:
-                above = made.blocks[block.head]
-                if above.kind == LineKind.BULLET and above.indent < block.indent and not above.is_head:
-                    lists.setdefault(block.group, []).append(piece)
-        if not lists or not is_english(made.text):
-            return
+            group = blocks[piece.block].group
+            if group in nested:
+                lists.setdefault(group, []).append(piece)
         for pieces in lists.values():
             if all(_is_plain(piece.sentence) for piece in pieces):
                 for piece in pieces:
                     if piece.kept:
                         piece.drop("elaboration", "puts the line above in other words")
+
+
+def _is_item(above: Block, block: Block) -> bool:
+    """Whether an item of a list stands below a full item."""
+    return above.kind == LineKind.BULLET and above.indent < block.indent and not above.is_head
 
 
 def _is_prose(piece: Piece, block: Block, text: str) -> bool:

@@ -5,6 +5,8 @@
 
 import re
 from collections.abc import Iterator
+from itertools import repeat
+from operator import sub
 
 from caveman_tui.core.shrink.line import LineKind, line_of
 
@@ -16,7 +18,9 @@ _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})([^`]*)$")
 _COLUMNS = re.compile(r"\S[ \t]{2,}\S.*\S[ \t]{2,}\S")
 _ENDED = ".!?:;。！？：；…)]}>|"
 _GOES_ON = re.compile(r"(?:[,/–—]|\b(?:the|an?|of|to|and|or|in|on|at|by|for|from|with|is|are|as|that|which|than|your|its|this))$")
-_UNENDED = re.compile(rf"[^\n{re.escape(_ENDED)}]\n(?!\n)")
+_UNENDED = re.compile(rf"\n(?<![\n{re.escape(_ENDED)}]\n)(?!\n)")
+_TAIL = 8
+"""Characters of a line's end that `_GOES_ON` looks at."""
 _LAYOUT = ("  ", "\n ", " \n", "\n\n\n", "\t", "\r")
 _SIGNS_OF_RUNS = ("  ", "```", "{\n", "[\n", "(\n", "~~~")
 _BRACES = re.compile(r"[{}\[\]()]")
@@ -150,7 +154,7 @@ def _is_tidy(text: str) -> bool:
     if any(blanks in text for blanks in _LAYOUT) or text[0].isspace() or text[-1].isspace():
         return False
     for found in _UNENDED.finditer(text):
-        end = found.end() - 1
+        end = found.start()
         start = text.rfind("\n", 0, end) + 1
         if _continues(text[start:end], text[end + 1], 0, 0):
             return False
@@ -176,12 +180,12 @@ class _Tidying:
 
     def _tidy(self, text: str, lines: list[str]) -> None:
         out = self.out
-        bodies = [line.strip(" \t\r") for line in lines]
+        bodies = list(map(str.strip, lines, repeat(" \t\r")))
         verbatim = verbatim_spans(lines, bodies)
         loose = _is_loose(text)
         margin, indents = 0, [0] * len(lines)
         if "\n " in text or "\n\t" in text:
-            indents = [min(len(line) - len(line.lstrip(" \t")), MAX_INDENT) for line in lines]
+            indents = [min(blanks, MAX_INDENT) for blanks in map(sub, map(len, lines), map(len, map(str.lstrip, lines, repeat(" \t"))))]
             margin = min([indent for indent, body in zip(indents[1:], bodies[1:], strict=True) if body and not body.isspace()], default=0)
         joined = False
         before, before_indent, level, after_run = "", 0, -1, 0
@@ -244,7 +248,7 @@ def _continues(before: str, first: str, indent_before: int, indent: int) -> bool
     length = len(before.lstrip(" "))
     if indent > indent_before:
         return length >= 25
-    return length >= 50 and (first.islower() or _GOES_ON.search(before) is not None)
+    return length >= 50 and (first.islower() or _GOES_ON.search(before[-_TAIL:]) is not None)
 
 
 def _is_wrapped(before: str, line: str) -> bool:

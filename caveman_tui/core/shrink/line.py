@@ -40,12 +40,12 @@ _ANNOUNCERS = (LineKind.TEXT, LineKind.BULLET, LineKind.FIELD, LineKind.HEADING)
 class Line:
     """A line without its indentation. Remembered ones are shared by all threads."""
 
-    __slots__ = ("_announcement", "_sentences", "kind", "text")
+    __slots__ = ("_sentences", "is_head", "kind", "section", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.kind = line_kind(text)
-        self._announcement: tuple[str, bool] | None = None
+        self.section, self.is_head = _announcement(text, self.kind)
         self._sentences: tuple[tuple[int, Reading], ...] | None = None
 
     def sentences(self) -> tuple[tuple[int, Reading], ...]:
@@ -60,12 +60,6 @@ class Line:
             self._sentences = tuple(found)
         return self._sentences
 
-    def announcement(self) -> tuple[str, bool]:
-        """Return the section that it is a heading or label of, and whether it announces what is below it."""
-        if self._announcement is None:
-            self._announcement = _announcement(self.text, self.kind)
-        return self._announcement
-
 
 def _announcement(text: str, kind: int) -> tuple[str, bool]:
     if kind not in _ANNOUNCERS:
@@ -76,9 +70,9 @@ def _announcement(text: str, kind: int) -> tuple[str, bool]:
         section = section_of(text)
         is_head = is_head or section in (Section.RETURNS, Section.EXAMPLES)
     if kind == LineKind.BULLET and not is_head:
-        if _EXAMPLE_ITEM.match(text):
+        if (":" in text or "：" in text) and _EXAMPLE_ITEM.match(text):
             section = Section.EXAMPLES
-        elif text.count(" ") > 3 and _UTTERANCE.match(text):
+        elif ('"' in text or "“" in text) and text.count(" ") > 3 and _UTTERANCE.match(text):
             section = Section.DIALOGUE
     return section, is_head
 
@@ -99,7 +93,7 @@ def line_kind(stripped: str) -> int:
     if not first.isalpha() or stripped[1:2] == ")":
         if first == "|":
             return LineKind.TABLE
-        if first in "#=-_*<" and _HEADING.match(stripped):
+        if first in "#=-_*<" and (first == "#" or stripped[1:2] != " ") and _HEADING.match(stripped):
             return LineKind.HEADING
         if _BULLET.match(stripped):
             return LineKind.BULLET

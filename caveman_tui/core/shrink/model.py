@@ -18,7 +18,7 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     """One short phrase for a person."""
 
 
-class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
+class ToolContext(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What a description's own tool says structurally. Neighbouring tools are not in it: output must not depend on them."""
 
     tool: str = ""
@@ -41,7 +41,7 @@ class ShrunkDescription(msgspec.Struct, frozen=True, kw_only=True):
     units: tuple[Unit, ...]
 
 
-class ShrunkTool(msgspec.Struct, frozen=True, kw_only=True):
+class ShrunkTool(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One tool of a catalog, before and after."""
 
     name: str

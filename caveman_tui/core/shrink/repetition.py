@@ -39,41 +39,46 @@ def says_anything_twice(text: str) -> bool:
 class Earlier:
     """The sentences that were kept so far, as far as a later one may repeat them."""
 
-    __slots__ = ("_exact", "_read", "_said", "_words")
+    __slots__ = ("_contents", "_exact", "_exact_of", "_read", "_words")
 
     def __init__(self) -> None:
         self._read: list[Reading] = []
         self._words = set(GLUE)
         self._exact: set[str] = set()
-        self._said: list[list[str]] = []
+        self._exact_of = 0
+        """How many of the sentences `_exact` has the keys of."""
+        self._contents: dict[str, list[str]] = {}
 
     def repeats(self, sentence: Reading) -> bool:
         """Whether one earlier sentence has every content word of this one, in this order, and says no and only where this one does."""
         if not self._words.issuperset(sentence.words) or len(uncut(sentence)) < LEAST_CHARACTERS:
             return False
-        for earlier in self._read[len(self._said) :]:
-            self._exact.add(exact_key(earlier.text))
-            self._said.append(_content(earlier))
+        self._exact.update([exact_key(earlier.text) for earlier in self._read[self._exact_of :]])
+        self._exact_of = len(self._read)
         if exact_key(sentence.text) in self._exact:
             return True
         words = _content(sentence)
-        if not self._said or len(words) < LEAST_WORDS:
+        if len(words) < LEAST_WORDS:
             return False
-        first, last, length = words[0], words[-1], len(words)
-        for said, earlier in zip(self._said[-LOOK_BACK:], self._read[-LOOK_BACK:], strict=True):
+        longest = max(words, key=len)
+        for earlier in self._read[-LOOK_BACK:]:
             if (
-                length <= len(said)
-                and first in said
-                and last in said
-                and _subsequence(words, said)
+                longest in earlier.text.casefold()
+                and _subsequence(words, self._content_of(earlier))
                 and sentence.signals() & _MEANING == earlier.signals() & _MEANING
             ):
                 return True
         return False
 
+    def _content_of(self, sentence: Reading) -> list[str]:
+        content = self._contents.get(sentence.text)
+        if content is None:
+            content = self._contents[sentence.text] = _content(sentence)
+        return content
+
     def add(self, sentence: Reading) -> None:
         """Remember a kept sentence."""
-        if len(uncut(sentence)) >= LEAST_CHARACTERS:
+        if len(sentence.text) >= LEAST_CHARACTERS and len(uncut(sentence)) >= LEAST_CHARACTERS:
             self._read.append(sentence)
             self._words.update(sentence.words)
 

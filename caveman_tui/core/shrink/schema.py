@@ -17,6 +17,7 @@ from caveman_tui.core.shrink.model import ToolContext
 
 _READ = ANNOTATIONS | ONE | MANY | NAMED | {"description"}
 """The keywords that a survey looks at; any other holds data."""
+_is_read = _READ.__contains__
 
 _REFERENCE = re.compile(rf'"\$\w*[rR]ef"\s*:\s*"[^"]*(?:{"|".join(map(re.escape, sorted(ANNOTATIONS)))}|[%\\])'.encode())
 
@@ -71,9 +72,8 @@ class Survey:
         """Note what stands in `schema` and in all schemas below, and return them with the parameter that each belongs to."""
         visited = [(schema, "")]
         for node, parameter in visited:
-            for key, value in node.items():
-                if key not in _READ:
-                    continue
+            for key in filter(_is_read, node):
+                value = node[key]
                 if key == "description":
                     if isinstance(value, str):
                         self.described.append((node, parameter))
