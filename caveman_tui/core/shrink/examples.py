@@ -12,7 +12,7 @@ _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?%?$")
 _BARE = re.compile(r"(?:^|\s)([A-Za-z_]\w*)=([A-Za-z][\w\-]*)\s*$", re.MULTILINE)
 _QUOTED = re.compile(r"[\"'`](?:(?<=\")([^\"\n]{1,80})\"|(?<=')(?<!\w')([^'\n]{1,80})'(?!\w)|(?<=`)([^`\n]{1,80})`)")
 """Begins with a set of signs, which the search skips to."""
-_BETWEEN_RUNS = str.maketrans(dict.fromkeys("\"'`,()", " "))
+_BETWEEN_RUNS = "\"'`,()"
 _JOINT = re.compile(r"[A-Za-z0-9][^\w\s\"'`,.()’\-…]|\d[.\-]|[^\w\s\"'`,.()*\-•+…‘’“”>→=:][A-Za-z0-9]")
 """What makes a run of characters a value although it isn't quoted: a sign that prose doesn't put there."""
 _TEMPLATE = re.compile(r"<[a-z][\w|\- ]*>|\{\{?[a-z_]+\}\}?")
@@ -25,26 +25,31 @@ _REMEMBERED_LITERALS = 1024
 class Shown:
     """The shapes of values and the names that a text shows, and after it the examples that add to them."""
 
-    __slots__ = ("_context", "_names", "_shapes", "_text", "_words")
+    __slots__ = ("_context", "_names", "_shapes", "_text", "_unread", "_words")
 
     def __init__(self, text: str, context: ToolContext) -> None:
         self._text = text
         self._context = context
-        self._shapes: set[str] | None = None
+        self._shapes: set[str] = set()
+        self._unread = [text]
+        """What is shown, but whose shapes nobody has asked for."""
         self._names: set[str] = set()
         self._words: set[str] | None = None
 
     def adds(self, example: str) -> bool:
         """Whether an example shows a shape or a name that nothing showed before it; then it counts as shown from now on."""
+        found = {name for name in names(example) | bare_values(example, self._context.parameter) if not self._knows(name)}
+        if found:
+            self._names |= found
+            self._unread.append(example)
+            return True
         shapes = value_shapes(example)
         if shapes:
-            if self._shapes is None:
-                self._shapes = value_shapes(self._text)
+            self._shapes.update(*map(value_shapes, self._unread))
+            self._unread.clear()
             shapes -= self._shapes
             self._shapes |= shapes
-        found = {name for name in names(example) | bare_values(example, self._context.parameter) if not self._knows(name)}
-        self._names |= found
-        return bool(shapes or found)
+        return bool(shapes)
 
     def _knows(self, name: str) -> bool:
         if name in self._names or name in self._context.parameters:
@@ -60,13 +65,17 @@ def value_shapes(text: str) -> set[str]:
     """Return the shapes of the literal values in `text`: which signs join their words and numbers. Plain words have none."""
     literals = {found.group(found.lastindex or 0) for found in _QUOTED.finditer(text)}
     between = _QUOTED.sub(" ", text) if literals else text
-    runs = set(between.translate(_BETWEEN_RUNS).split())
+    for sign in _BETWEEN_RUNS:
+        between = between.replace(sign, " ")
+    runs = set(between.split())
     literals.update([run for run in runs if not run.rstrip(".,:;!?").isalpha() and _JOINT.search(run)])
     return set(map(_shape_of, literals)) - {""}
 
 
 @functools.lru_cache(maxsize=_REMEMBERED_LITERALS)
 def _shape_of(literal: str) -> str:
+    if literal.isascii() and literal.replace("_", "").isalnum():
+        return ""
     literal = _ASSIGNED.sub("", literal).strip("\"'`")
     if literal.count(" ") > 2 or _NUMBER.match(literal):
         return ""
