@@ -93,7 +93,7 @@ RULES = (
         why="says what comes back, not what goes in",
         unless=_RULES_OUT | Signal.DEFAULT | Signal.PREREQUISITE | Signal.CHAIN | Signal.INSTRUCTION,
         opens=(
-            r"(?:the )?(?:response|results?|answer|output|returned \w+)(?: \w+)? "
+            r"(?:the )?(?:(?:successful|json|final|full) )?(?:response|results?|answer|output|returned \w+)(?: \w+)? "
             r"(?:is|are|includes?|contains?|will|has|have|shows?|consists?)\b"
         ),
     ),
@@ -106,6 +106,7 @@ RULES = (
             r"(?:devuelve|retorna|renvoie|retourne) (?:una?|une|el|la|los|las|le|les|des) "
             r"(?:lista|objeto|tabla|json|resultados?|detalles|datos|información|respuesta"
             r"|liste|objet|tableau|résultats?|détails|données|informations)\b",
+            r"(?:devuelve|retorna|renvoie|retourne|restituisce)\b(?!.*\b(?:se|si|cuando|quando|caso|cas|errore?s?|erros?|erreurs?|no|não|ne|non)\b)",
         ),
         phrases=(_phrase("", r"^(?!.*(?:エラー|오류|에러)).*(?:返されます|返却されます|を返します|반환합니다|반환됩니다)[。.]?$"),),
     ),
@@ -133,8 +134,9 @@ RULES = (
         unless=_TELLS_WHAT_TO_DO,
         opens=(
             r"(?:(?:it|this|the tool|this tool)(?:'s| is)? )?(?:particularly |especially |very |also )*"
-            r"(?:perfect|ideal|great|essential|invaluable|excellent|useful|helpful|valuable"
-            r"|well[- ]suited|best suited|handy|indispensable) (?:for|in)\b"
+            r"(?:(?:perfect|ideal|great|essential|invaluable|excellent|useful|helpful|valuable"
+            r"|well[- ]suited|best suited|handy|indispensable) (?:for|in)"
+            r"|(?:ideal|perfekt|perfect[oa]|idéal|ideale) (?:für|para|pour|per))\b"
         ),
     ),
     FillerRule(
@@ -297,6 +299,18 @@ RULES = (
         ),
     ),
     FillerRule(
+        kind="purpose-again",
+        why="one more sentence on what the tool does",
+        unless=_TELLS_WHAT_TO_DO | Signal.CONDITION | Signal.UNIT | Signal.CAPABILITY,
+        opens=(
+            r"this (?:\w+ )?(?:tool|function|method|operation|endpoint|command) (?:\w+ly )?"
+            r"(?:provides?|retrieves?|gets?|fetche?s?|performs?"
+            r"|lists?|creates?|adds?|updates?|calculates?|initiates?|executes?|generates?|gathers?|enables?|offers?|gives?"
+            r"|searche?s?|finds?|reads?|queries|scans?|analy[sz]es?|clones?|downloads?|converts?|extracts?|computes?|checks?|validates?"
+            r"|inspects?|explores?|shows?|displays?|collects?)\b"
+        ),
+    ),
+    FillerRule(
         kind="restated-purpose",
         why="one more sentence on what the tool does",
         unless=_TELLS_WHAT_TO_DO | Signal.WHEN | Signal.CONDITION | Signal.UNIT | Signal.CAPABILITY | Signal.ENUMERATION,
@@ -348,7 +362,8 @@ _OPENING_WORDS = _words(
     particularly especially very perfect ideal great essential invaluable excellent useful helpful valuable well best handy indispensable
     docs documentation api homepage website source please see visit read check refer consult to learn for under behind
     optionally accept accepts take takes each every say happy enjoy they
-    als como vous devuelve retorna renvoie retourne
+    als como vous devuelve retorna renvoie retourne restituisce perfekt perfecto perfecta ideale
+    successful json final full
     """
 )
 """What sentences with an opening of a rule begin with, if it is ASCII; looking it up spares trying the openings on all others."""

@@ -17,11 +17,12 @@ from caveman_tui.core.shrink.vocabulary import LABELS, Signal
 
 _RULES_AMONG_EXAMPLES = Signal.PROHIBITION | Signal.EXCLUSIVE | Signal.ONLY | Signal.DEFAULT
 _RULES_IN_HEADINGS = Signal.PROHIBITION | Signal.EXCLUSIVE | Signal.ONLY
-_OUTWEIGH_RESTATED = Signal.PROHIBITION | Signal.EXCLUSIVE | Signal.ONLY | Signal.DEFAULT | Signal.BOUND | Signal.QUANTITY | Signal.LITERAL
-_OUTWEIGH_BENEFITS = Signal.PROHIBITION | Signal.EXCLUSIVE | Signal.ONLY | Signal.DEFAULT | Signal.PREREQUISITE
+_OUTWEIGH_RESTATED = Signal.PROHIBITION | Signal.EXCLUSIVE | Signal.ONLY | Signal.DEFAULT | Signal.BOUND | Signal.QUANTITY
+_OUTWEIGH_BENEFITS = Signal.PROHIBITION | Signal.EXCLUSIVE | Signal.ONLY | Signal.DEFAULT
+_OUTWEIGH_STEPS = Signal.PROHIBITION | Signal.DEFAULT | Signal.BOUND | Signal.DESTRUCTIVE | Signal.CHAIN
 _ELABORATION = Signal.ARGUMENT | Signal.ENUMERATION
 _SHOWING = (Section.RETURNS, Section.EXAMPLES)
-_ABOUT_THE_TOOL = frozenset({"marketing", "restated-purpose", "background"})
+_ABOUT_THE_TOOL = frozenset({"marketing", "restated-purpose", "purpose-again", "background"})
 """Filler that may still be the sentence which says what the tool is for."""
 _USES = re.compile(r"(?:[-*•]\s+)?(?:use|pass|call|give)\b", re.IGNORECASE)
 _LEAST_BLANKS_OF_PLAIN = 2
@@ -91,6 +92,8 @@ class Judge:
             piece.drop("dialogue", "example of a conversation")
         elif block.section == Section.RETURNS:
             self._among_results(piece, sentence)
+        elif block.section == Section.PROCESS:
+            self._among_steps(piece, sentence)
         elif block.section == Section.EXAMPLES:
             self._among_examples(index, piece, block, sentence)
         elif (block.runs_on and piece.end == block.end) or not self._dropped(piece, block, sentence):
@@ -109,6 +112,15 @@ class Judge:
             piece.keep("chain", "says where the result is used")
         else:
             piece.drop("return-shape", "describes what comes back")
+
+    def _among_steps(self, piece: Piece, sentence: Reading) -> None:
+        signals = sentence.signals()
+        if signals & Signal.MARKER:
+            piece.keep_by_signs()
+        elif signals & _OUTWEIGH_STEPS:
+            piece.keep("destructive", "says more than how it works inside")
+        else:
+            piece.drop("implementation", "says how it works inside")
 
     def _among_examples(self, index: int, piece: Piece, block: Block, sentence: Reading) -> None:
         signals = sentence.signals()
@@ -129,25 +141,33 @@ class Judge:
         bits, text = sentence.bits, sentence.text
         if bits & Signal.MARKER:
             return False
-        restated = not bits & _OUTWEIGH_RESTATED and _is_prose(piece, block, text) and self._known.holds_all_of(sentence)
+        prose = not bits & _OUTWEIGH_RESTATED and _is_prose(piece, block, text)
+        restated = prose and self._known.holds_all_of(sentence)
+        described = prose and not restated and self._known.holds_described(sentence)
         default = bits & Signal.DEFAULT and self._known.holds_default(text)
-        field = block.kind == LineKind.FIELD and block.section == Section.PARAMETERS and self._known.holds_field(text)
+        field = self._is_field(block, piece) and self._known.holds_field(text)
         benefits = block.section == Section.BENEFITS
         rule = self._filler(block, sentence)
-        if not (restated or default or field or benefits or rule):
+        if not (restated or described or default or field or benefits or rule):
             return False
         signals = sentence.signals()
         if signals & Signal.MARKER:
             return False
         if restated and not signals & _OUTWEIGH_RESTATED:
             piece.drop("restated-purpose", "says only what the lead and the parameters' names say")
-        elif default or field:
+        elif default or field or (described and not signals & (_OUTWEIGH_RESTATED | Signal.LITERAL)):
             piece.drop("restated-schema", "says only what the schema says")
         elif benefits and not signals & _OUTWEIGH_BENEFITS:
             piece.drop("marketing", "says what it is good for, not how to call it")
         elif rule is not None and not signals & rule.unless:
             piece.drop(rule.kind, rule.why)
         return not piece.kept
+
+    def _is_field(self, block: Block, piece: Piece) -> bool:
+        """Whether a piece is all that a line says of a parameter."""
+        if block.kind == LineKind.FIELD:
+            return block.section == Section.PARAMETERS
+        return block.kind == LineKind.BULLET and bool(self._context.described) and piece.start == block.start
 
     def _filler(self, block: Block, sentence: Reading) -> FillerRule | None:
         """Return what a sentence is filler as, unless what the tool's own schema or the place of the sentence speaks against it."""
@@ -169,8 +189,10 @@ class Judge:
         if not self._waiting:
             return
         made, waiting = self._made, set(self._waiting)
-        rest = "\n".join([piece.text for index, piece in enumerate(made.pieces) if piece.kept and index not in waiting])
-        shown = examples.Shown(rest, self._context)
+        rest = [piece.text for index, piece in enumerate(made.pieces) if piece.kept and index not in waiting]
+        if not self._context.parameter:
+            rest += self._context.described.values()
+        shown = examples.Shown("\n".join(rest), self._context)
         for index in self._waiting:
             piece = made.pieces[index]
             if shown.adds(piece.text):

@@ -27,6 +27,8 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     enum_values: frozenset[str] = frozenset()
     defaults: frozenset[str] = frozenset()
     """JSON texts of the defaults, strings without quotes."""
+    described: dict[str, str] = {}
+    """What each parameter's own description says, by its name; of parameters of one name all of them."""
     parameter: str = ""
     """Name of the parameter this description belongs to, empty for the tool's own."""
 

@@ -9,7 +9,7 @@ from caveman_tui.core.shrink.vocabulary import GENERIC
 from caveman_tui.core.shrink.words import stem, stems_of, stems_of_longest
 
 _DEFAULT = re.compile(r"^(?:…\s*)?(?:the )?default(?:s)?(?: value)?(?: is| to|:|=|)\s*[\"'`]?([^\"'`]{1,40}?)[\"'`]?\s*\.?$", re.IGNORECASE)
-_FIELD = re.compile(r"^[*`\"'@$-]*\s*([\w.\-]+)[`\"'*]*\s*(?:\([^()]*\))?\s*[:：]\s*(.*)$", re.DOTALL)
+_FIELD = re.compile(r"^(?:[-*•+]\s+)?[*`\"'@$-]*\s*([\w.\-]+)[`\"'*]*\s*(?:\([^()]*\))?\s*[:：]\s*(.*)$", re.DOTALL)
 _SAME = {"identifier": "id", "url": "uri"}
 _TAKES = frozenset({"accept", "tak"})
 _GENERIC = frozenset(map(stem, GENERIC))
@@ -37,9 +37,13 @@ class Known:
     def holds_field(self, line: str) -> bool:
         """Whether a parameter's line in an argument list says nothing beyond the parameter's name, the tool's and the lead."""
         field = _FIELD.match(line)
-        if field is None or field.group(1) not in self._context.parameters or not self._may_hold(field.group(2)):
+        if field is None or field.group(1) not in self._context.parameters:
             return False
-        return _GENERIC.union(stems_of(field.group(1)), self._tool(), self._lead()).issuperset(stems_of(field.group(2)))
+        name, said = field.groups()
+        described = "" if self._context.parameter else self._context.described.get(name, "")
+        if not self._may_hold(said, described):
+            return False
+        return _GENERIC.union(stems_of(name), self._tool(), self._lead(), stems_of(described)).issuperset(stems_of(said))
 
     def holds_all_of(self, sentence: Reading) -> bool:
         """Whether a sentence has no content word that is not in the lead, in the tool's name or in a parameter's name."""
@@ -63,11 +67,24 @@ class Known:
         fresh = {word for word in self._tool() - self._lead() if len(word) > 2}
         return bool(fresh) and not fresh.isdisjoint(sentence.stems())
 
-    def _may_hold(self, text: str) -> bool:
+    def holds_described(self, sentence: Reading) -> bool:
+        """Whether a sentence of the tool's own description has no content word that the description of one parameter has not."""
+        if self._context.parameter or not self._context.described:
+            return False
+        longest = stems_of_longest(sentence.text)
+        for described in self._context.described.values():
+            lowered = described.lower()
+            if all(part in lowered or part in _GENERIC for part in longest):
+                known = _GENERIC.union(self._names(), self._tool(), self._lead(), stems_of(described))
+                if known.issuperset(sentence.stems()):
+                    return True
+        return False
+
+    def _may_hold(self, text: str, also: str = "") -> bool:
         """Whether the longest word of a text is general or stands somewhere in what is known, which takes no stems to see."""
         if not self._lowered:
             self._lowered = " ".join((self._lead_text, self._context.tool, *self._context.parameters)).lower()
-        return all(part in self._lowered or part in _GENERIC for part in stems_of_longest(text))
+        return all(part in self._lowered or part in _GENERIC or part in also.lower() for part in stems_of_longest(text))
 
     def _tool(self) -> set[str]:
         if self._tool_stems is None:

@@ -98,7 +98,10 @@ class Survey:
         parameters: set[str] = set()
         constants: set[str] = set()
         defaults: set[str] = set()
-        for schema, _ in self._input:
+        described: dict[str, str] = {}
+        for schema, parameter in self._input:
+            if parameter and isinstance(schema.get("description"), str):
+                described[parameter] = f"{described.get(parameter, '')}\n{schema['description']}"
             if "properties" in schema and isinstance(schema["properties"], dict):
                 parameters.update(schema["properties"])
             if "enum" in schema and isinstance(schema["enum"], list):
@@ -108,7 +111,11 @@ class Survey:
             if "default" in schema:
                 defaults.add(_plain(schema["default"]))
         return ToolContext(
-            tool=self._name, parameters=frozenset(parameters), enum_values=frozenset(constants), defaults=frozenset(defaults)
+            tool=self._name,
+            parameters=frozenset(parameters),
+            enum_values=frozenset(constants),
+            defaults=frozenset(defaults),
+            described=described,
         )
 
 

@@ -1,5 +1,6 @@
 """What each level leaves of descriptions, by their structure."""
 
+import msgspec
 import pytest
 
 from caveman_tui.core.policy import Level
@@ -168,6 +169,17 @@ class TestLists:
         text = LONG + "\n\nBest suited use cases include:\n- Long evenings with colleagues\n- Short lunches among friends"
         assert shrunk(text) == LONG
 
+    @pytest.mark.parametrize(
+        "head", ["The tool will:", "On a busy day, this tool will:", "How it works:", "Selection process:", "工作原理："]
+    )
+    def test_steps_that_a_caller_never_sees_go_with_their_head(self, head: str) -> None:
+        assert shrunk(f"{LONG}\n\n{head}\n1. Look at the rooms of the house\n2. Walk to the table") == LONG
+
+    @pytest.mark.parametrize("step", ["Delete the older booking", "Not look at the cellar", "Wait for up to an hour"])
+    def test_a_step_with_consequences_keeps_all_of_them(self, step: str) -> None:
+        text = f"{LONG}\n\nThe tool will:\n1. Look at the rooms of the house\n2. {step}"
+        assert shrunk(text) == text
+
     def test_a_heading_goes_with_the_last_line_below_it(self) -> None:
         text = LONG + "\n\n## RETURN FORMAT\nThe booking as the restaurant wrote it down.\n\n## RULES\nAsk first."
         assert shrunk(text) == LONG + "\n\n## RULES\nAsk first."
@@ -308,6 +320,35 @@ class TestSchema:
     def test_a_sentence_of_the_leads_words_goes(self) -> None:
         text = LEAD + " This tool reserves a table at the named restaurants. " + LONG[len(LEAD) + 1 :]
         assert "This tool" not in shrunk(text)
+
+    def test_what_a_parameter_says_itself_goes(self) -> None:
+        context = msgspec.structs.replace(CONTEXT, described={"note": "Wishes that the waiter reads out to the kitchen"})
+        assert shrunk(LONG + " The waiter reads the wishes to the kitchen. Ask first.", context=context) == LONG + " … Ask first."
+        assert shrunk(LONG + "\n\n- `note`: wishes for the kitchen", context=context) == LONG
+
+    @pytest.mark.parametrize(
+        "sentence",
+        [
+            "The waiter reads the wishes to the owner.",
+            "The waiter never reads the wishes to the kitchen.",
+            "The waiter reads `wishes` to the kitchen.",
+            "Two waiters of the kitchen.",
+        ],
+    )
+    def test_what_a_parameter_does_not_say_itself_stays(self, sentence: str) -> None:
+        context = msgspec.structs.replace(CONTEXT, described={"note": "Wishes that the waiter reads to the kitchen", "day": "Guests come"})
+        text = f"{LONG} {sentence} Ask first."
+        assert shrunk(text, context=context) == text
+
+    def test_parameters_are_not_compared_with_one_another(self) -> None:
+        context = msgspec.structs.replace(CONTEXT, described={"note": "Wishes that the waiter reads to the kitchen"}, parameter="day")
+        text = LONG + " The waiter reads the wishes to the kitchen. Ask first."
+        assert shrunk(text, context=context) == text
+
+    def test_an_example_whose_form_a_parameter_shows_goes(self) -> None:
+        text = LONG + '\n\nExample: "2023-12-24"'
+        assert shrunk(text, context=msgspec.structs.replace(CONTEXT, described={"day": 'Like "2024-01-31"'})) == LONG
+        assert shrunk(text) == text
 
     def test_the_purpose_stays_where_the_lead_says_only_what_it_belongs_to(self) -> None:
         context = ToolContext(tool="mow_lawn", parameters=frozenset({"speed"}))
