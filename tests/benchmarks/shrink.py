@@ -1,7 +1,8 @@
 """How long shrinking takes against reading and writing the same bytes: `python -m tests.benchmarks.shrink [FILE...]`.
 
-Cold is with nothing remembered, not a tool, a line or a word; repeated is every later time. Both are processor time, best of the
-rounds, of one array of all tools: of the files given, or of the demo's own catalogs repeated with other names until there are 400 kB.
+Cold is with nothing remembered, not a tool, a line or a word; repeated is every later time. All are processor time, best of the
+rounds, taken in turns so that a machine that is slower for a while is so for both; of one array of all tools: of the files given, or
+of the demo's own catalogs repeated with other names until there are 400 kB.
 """
 
 import argparse
@@ -18,7 +19,7 @@ from caveman_tui.core.shrink import tool as remembered_tools
 from caveman_tui.demo import catalogs
 
 _LEAST_BYTES = 400_000
-_ROUNDS = 5
+_ROUNDS = 7
 
 
 def main() -> None:
@@ -27,14 +28,15 @@ def main() -> None:
     parser.add_argument("files", nargs="*", type=Path, help="catalogs of any shape")
     files = parser.parse_args().files
     data = _joined([file.read_bytes() for file in files]) if files else _repeated([path.read_bytes() for path in _demo_files()])
-    baseline = _best(lambda: json.dumps(json.loads(data)))
-    print(f"{len(data):,} bytes, {len(find_tools(data)):,} tools; json.loads + json.dumps: {baseline * 1e3:.1f} ms\n")
-    print("| level | cold, ms | times json | repeated, ms | times json |")
-    print("|---|---|---|---|---|")
+    print(f"{len(data):,} bytes, {len(find_tools(data)):,} tools\n")
+    print("| level | json.loads + json.dumps, ms | cold, ms | times json | repeated, ms | times json |")
+    print("|---|---|---|---|---|---|")
     for level in Level:
-        cold = _best(lambda level=level: shrink_catalog(data, level=level), before=_forget)  # type: ignore[misc]
-        repeated = _best(lambda level=level: shrink_catalog(data, level=level))  # type: ignore[misc]
-        print(f"| {level} | {cold * 1e3:.0f} | {cold / baseline:.1f} | {repeated * 1e3:.3f} | {repeated / baseline:.4f} |")
+        baseline, cold, repeated = (min(times) for times in zip(*(_round(data, level) for _ in range(_ROUNDS)), strict=True))
+        print(
+            f"| {level} | {baseline * 1e3:.1f} | {cold * 1e3:.0f} | {cold / baseline:.1f} "
+            f"| {repeated * 1e3:.3f} | {repeated / baseline:.4f} |"
+        )
 
 
 def _forget() -> None:
@@ -46,14 +48,18 @@ def _forget() -> None:
                     memo.cache_clear()
 
 
-def _best(work: Callable[[], object], before: Callable[[], None] = lambda: None) -> float:
-    times = []
-    for _ in range(_ROUNDS):
-        before()
-        start = time.process_time()
-        work()
-        times.append(time.process_time() - start)
-    return min(times)
+def _round(data: bytes, level: Level) -> tuple[float, float, float]:
+    """Seconds of reading and writing `data`, of shrinking it with nothing remembered, and of shrinking it again."""
+    baseline = _seconds(lambda: json.dumps(json.loads(data)))
+    _forget()
+    cold = _seconds(lambda: shrink_catalog(data, level=level))
+    return baseline, cold, _seconds(lambda: shrink_catalog(data, level=level))
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
 
 
 def _demo_files() -> list[Path]:
