@@ -10,7 +10,7 @@ from caveman_tui.core.shrink.model import ToolContext
 from caveman_tui.core.shrink.pieces import NOTHING_SHOWS, PLAIN, SENTENCE_ENDS, SHORT, VERBATIM, Piece, Plan
 from caveman_tui.core.shrink.reading import Reading, read
 from caveman_tui.core.shrink.repetition import Earlier
-from caveman_tui.core.shrink.restated import Known
+from caveman_tui.core.shrink.restated import Known, Restated
 from caveman_tui.core.shrink.sections import Section, announces
 from caveman_tui.core.shrink.signals import STRONG, is_english
 from caveman_tui.core.shrink.vocabulary import LABELS, Signal
@@ -141,21 +141,21 @@ class Judge:
         bits, text = sentence.bits, sentence.text
         if bits & Signal.MARKER:
             return False
-        prose = not bits & _OUTWEIGH_RESTATED and _is_prose(piece, block, text)
-        restated = prose and self._known.holds_all_of(sentence)
-        described = prose and not restated and self._known.holds_described(sentence)
+        restated = Restated.NOWHERE
+        if not bits & _OUTWEIGH_RESTATED and _is_prose(piece, block, text):
+            restated = self._known.restated_in(sentence)
         default = bits & Signal.DEFAULT and self._known.holds_default(text)
         field = self._is_field(block, piece) and self._known.holds_field(text)
         benefits = block.section == Section.BENEFITS
         rule = self._filler(block, sentence)
-        if not (restated or described or default or field or benefits or rule):
+        if not (restated or default or field or benefits or rule):
             return False
         signals = sentence.signals()
         if signals & Signal.MARKER:
             return False
-        if restated and not signals & _OUTWEIGH_RESTATED:
+        if restated == Restated.LEAD and not signals & _OUTWEIGH_RESTATED:
             piece.drop("restated-purpose", "says only what the lead and the parameters' names say")
-        elif default or field or (described and not signals & (_OUTWEIGH_RESTATED | Signal.LITERAL)):
+        elif default or field or (restated == Restated.SCHEMA and not signals & (_OUTWEIGH_RESTATED | Signal.LITERAL)):
             piece.drop("restated-schema", "says only what the schema says")
         elif benefits and not signals & _OUTWEIGH_BENEFITS:
             piece.drop("marketing", "says what it is good for, not how to call it")

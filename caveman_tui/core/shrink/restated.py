@@ -16,16 +16,26 @@ _GENERIC = frozenset(map(stem, GENERIC))
 _REMEMBERED_TOOLS = 256
 
 
+class Restated:
+    """Where a sentence is said already. Plain numbers, for speed."""
+
+    NOWHERE = 0
+    LEAD = 1
+    SCHEMA = 2
+
+
 class Known:
     """What a reader knows without a sentence: the schema's names and defaults, the tool's name, the description's lead."""
 
-    __slots__ = ("_all", "_context", "_lead_stems", "_lead_text", "_lowered", "_tool_stems")
+    __slots__ = ("_all", "_context", "_described", "_lead_stems", "_lead_text", "_lowered", "_lowered_described", "_tool_stems")
 
     def __init__(self, context: ToolContext, lead: str) -> None:
         self._context = context
         self._lead_text = lead
         self._lowered = ""
+        self._lowered_described = ""
         self._all: frozenset[str] | None = None
+        self._described: list[frozenset[str]] | None = None
         self._lead_stems: set[str] | None = None
         self._tool_stems: set[str] | None = None
 
@@ -35,23 +45,30 @@ class Known:
         return found is not None and found.group(1).strip() in self._context.defaults
 
     def holds_field(self, line: str) -> bool:
-        """Whether a parameter's line in an argument list says nothing beyond the parameter's name, the tool's and the lead."""
+        """Whether a parameter's line in an argument list says nothing beyond the parameter's name, the tool's, the lead and itself."""
         field = _FIELD.match(line)
         if field is None or field.group(1) not in self._context.parameters:
             return False
         name, said = field.groups()
         described = "" if self._context.parameter else self._context.described.get(name, "")
-        if not self._may_hold(said, described):
+        if not _may_hold(f"{self._names_and_lead()} {described}".lower() if described else self._names_and_lead(), stems_of_longest(said)):
             return False
         return _GENERIC.union(stems_of(name), self._tool(), self._lead(), stems_of(described)).issuperset(stems_of(said))
 
-    def holds_all_of(self, sentence: Reading) -> bool:
-        """Whether a sentence has no content word that is not in the lead, in the tool's name or in a parameter's name."""
-        if not self._may_hold(sentence.text):
-            return False
-        if self._all is None:
-            self._all = _GENERIC.union(self._names(), self._tool(), self._lead())
-        return self._all.issuperset(sentence.stems())
+    def restated_in(self, sentence: Reading) -> int:
+        """Where all content words of a sentence stand, if anywhere: in the lead and in names, or in a parameter's own description too."""
+        if _may_stand_in(self._names_and_lead(), sentence):
+            if self._all is None:
+                self._all = _GENERIC.union(self._names(), self._tool(), self._lead())
+            if self._all.issuperset(sentence.stems()):
+                return Restated.LEAD
+        if self._context.described and not self._context.parameter and _may_stand_in(self._all_described(), sentence):
+            if self._described is None:
+                known = _GENERIC.union(self._names(), self._tool(), self._lead())
+                self._described = [known.union(stems_of(described)) for described in self._context.described.values()]
+            if any(known.issuperset(sentence.stems()) for known in self._described):
+                return Restated.SCHEMA
+        return Restated.NOWHERE
 
     def holds_half_of(self, sentence: Reading) -> bool:
         """Whether half of a sentence's content words or more stand in the lead, in the tool's name or in a parameter's name."""
@@ -80,11 +97,15 @@ class Known:
                     return True
         return False
 
-    def _may_hold(self, text: str, also: str = "") -> bool:
-        """Whether the longest word of a text is general or stands somewhere in what is known, which takes no stems to see."""
+    def _names_and_lead(self) -> str:
         if not self._lowered:
             self._lowered = " ".join((self._lead_text, self._context.tool, *self._context.parameters)).lower()
-        return all(part in self._lowered or part in _GENERIC or part in also.lower() for part in stems_of_longest(text))
+        return self._lowered
+
+    def _all_described(self) -> str:
+        if not self._lowered_described:
+            self._lowered_described = " ".join((self._names_and_lead(), *self._context.described.values())).lower()
+        return self._lowered_described
 
     def _tool(self) -> set[str]:
         if self._tool_stems is None:
@@ -98,6 +119,21 @@ class Known:
         if self._lead_stems is None:
             self._lead_stems = stems_of(self._lead_text)
         return self._lead_stems
+
+
+def _may_stand_in(lowered: str, sentence: Reading) -> bool:
+    """Whether the words of a sentence, their endings aside, may all stand in a text in lower case or are general: seen without stems."""
+    if not sentence.text.isascii():
+        return True
+    for word in sentence.words:
+        if word not in GENERIC and word[: len(word) - 3 if len(word) > 6 else 3] not in lowered and stem(word) not in _GENERIC:
+            return False
+    return True
+
+
+def _may_hold(lowered: str, stems: list[str]) -> bool:
+    """Whether a text may have these stems besides general ones: what does not stand in it is no stem of its words."""
+    return all(part in lowered or part in _GENERIC for part in stems)
 
 
 @functools.lru_cache(maxsize=_REMEMBERED_TOOLS)
