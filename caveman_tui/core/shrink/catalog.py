@@ -7,7 +7,7 @@ from caveman_tui.core.json_spans import JsonDocument, JsonRefused
 from caveman_tui.core.json_tree import parse_json
 from caveman_tui.core.policy import Level
 from caveman_tui.core.shrink.model import ShrunkCatalog, ShrunkTool
-from caveman_tui.core.shrink.tool import shrink_tool
+from caveman_tui.core.shrink.tool import Definition, shrink_tools
 
 NOTES = {
     "byte-order-mark": "the document starts with a byte order mark",
@@ -41,14 +41,15 @@ def _shrink(data: bytes, level: Level, exclude: tuple[str, ...]) -> ShrunkCatalo
         found = find_tools(document)
     except JsonRefused as refused:
         return ShrunkCatalog(before=data, after=data, level=level, note=NOTES[refused.code])
+    definitions = [Definition(data[tool.start : tool.end], tool.value, tool.name) for tool in found]
+    shrunk = iter(shrink_tools([tool for tool in definitions if tool.name not in exclude], level))
     tools = []
     pieces: list[bytes] = []
     position = 0
-    for tool in found:
-        before = data[tool.start : tool.end]
-        excluded = tool.name in exclude
-        after = before if excluded else shrink_tool(before, tool.value, tool.name, level)
-        tools.append(ShrunkTool(name=tool.name, pointer=tool.pointer, before=before, after=after, excluded=excluded))
+    for tool, (before, _, name) in zip(found, definitions, strict=True):
+        excluded = name in exclude
+        after = before if excluded else next(shrunk)
+        tools.append(ShrunkTool(name=name, pointer=tool.pointer, before=before, after=after, excluded=excluded))
         pieces += (data[position : tool.start], after)
         position = tool.end
     pieces.append(data[position:])

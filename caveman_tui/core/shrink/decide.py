@@ -20,17 +20,26 @@ _SETTLING_ROUNDS = 2
 
 def plan(text: str, context: ToolContext, level: Level) -> Plan:
     """Take a tidied description apart and decide about every piece of it."""
-    made = take_apart(text)
+    return plan_all([(text, context)], level)[0]
+
+
+def plan_all(described: Iterable[tuple[str, ToolContext]], level: Level) -> list[Plan]:
+    """Return what `plan` makes of each of many descriptions, a step at a time."""
+    plans = [(take_apart(text), context) for text, context in described]
     if level is Level.CAREFUL:
-        _drop_exact_repetitions(made)
-        _keep_lists_whole(made)
-        return made
-    Judge(made, context).judge()
+        for made, _ in plans:
+            _drop_exact_repetitions(made)
+            _keep_lists_whole(made)
+        return [made for made, _ in plans]
+    for made, context in plans:
+        Judge(made, context).judge()
     if level is Level.TERSE:
-        _keep_rules_only(made)
-    if not all(piece.kept and not piece.bare for piece in made.pieces):
-        _settle(made)
-    return made
+        for made, _ in plans:
+            _keep_rules_only(made)
+    for made, _ in plans:
+        if not all(piece.kept and not piece.bare for piece in made.pieces):
+            _settle(made)
+    return [made for made, _ in plans]
 
 
 def _settle(made: Plan) -> None:

@@ -1,15 +1,17 @@
-"""Shrinks one tool definition. Whatever it does depends on the definition's bytes, its name and the level, and on nothing else.
+"""Shrinks tool definitions. What becomes of one depends on its bytes, its name and the level, and on nothing else.
 
 A tool that a common writer wrote is edited as a tree and written again, any other in its text. Both ways give the same bytes.
 """
 
-from typing import Any
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, NamedTuple
 
 from caveman_tui.core.json_spans import JsonRefused
-from caveman_tui.core.json_spelling import spelling_of
+from caveman_tui.core.json_spelling import Spelling, spelling_of
 from caveman_tui.core.json_tree import pointer_step
 from caveman_tui.core.policy import Level
-from caveman_tui.core.shrink.description import WHOLE_BYTES, describe, shorten
+from caveman_tui.core.shrink.description import WHOLE_BYTES, describe, shorten_all
 from caveman_tui.core.shrink.model import ShrunkDescription, ShrunkTool
 from caveman_tui.core.shrink.schema import Described, Survey, may_need_annotation
 from caveman_tui.core.shrink.tool_text import RepeatedKey, ToolText
@@ -17,25 +19,52 @@ from caveman_tui.core.shrink.tool_text import RepeatedKey, ToolText
 _REMEMBERED_TOOLS = 2048
 _LARGEST_REMEMBERED = 1 << 14
 """Bytes of the largest tool that is remembered; with the number of tools this bounds the memory."""
+_LARGEST_BATCH = 1 << 20
+"""Bytes of the tools that are shrunk in one go, which bounds the memory that their descriptions take, taken apart."""
 
 _remembered: dict[tuple[bytes, str, Level], bytes] = {}
 
 
-def shrink_tool(tool: bytes, tree: Any, name: str, level: Level) -> bytes:
-    """Return the definition `tool` without what `level` drops; the same bytes where nothing is gained or it had better be left alone.
+class Definition(NamedTuple):
+    """One tool definition as it stands in its document."""
 
-    Left alone are a tool with a repeated key anywhere in it, one nested too deep, and one that spells a keyword with escapes. `tree` is
-    what a parser made of `tool`, and may be changed here. The answer is remembered, so that all callers get it at the cost of one.
+    source: bytes
+    tree: Any
+    """What a parser made of `source`. May be changed here."""
+    name: str
+
+
+def shrink_tools(tools: list[Definition], level: Level) -> list[bytes]:
+    """Return each definition without what `level` drops; the same bytes where nothing is gained or it had better be left alone.
+
+    Left alone are a tool with a repeated key anywhere in it, one nested too deep, and one that spells a keyword with escapes.
+    The answers are remembered, so that all callers get them at the cost of one.
     """
-    key = (tool, name, level)
-    after = _remembered.get(key)
-    if after is None:
-        after = _shrink(tool, tree, name, level)
-        if len(tool) <= _LARGEST_REMEMBERED:
-            if len(_remembered) >= _REMEMBERED_TOOLS:
-                _remembered.clear()
-            _remembered[key] = after
-    return after
+    shrunk = [_remembered.get((tool.source, tool.name, level)) for tool in tools]
+    fresh = [index for index, after in enumerate(shrunk) if after is None]
+    for batch in _batches(fresh, [len(tools[index].source) for index in fresh]):
+        for index, after in zip(batch, _shrink([tools[index] for index in batch], level), strict=True):
+            shrunk[index] = after
+            _remember(tools[index], level, after)
+    return [after for after in shrunk if after is not None]
+
+
+def _remember(tool: Definition, level: Level, after: bytes) -> None:
+    if len(tool.source) <= _LARGEST_REMEMBERED:
+        if len(_remembered) >= _REMEMBERED_TOOLS:
+            _remembered.clear()
+        _remembered[tool.source, tool.name, level] = after
+
+
+def _batches(indices: list[int], sizes: list[int]) -> Iterator[list[int]]:
+    start = size = 0
+    for at, length in enumerate(sizes):
+        size += length
+        if size > _LARGEST_BATCH:
+            yield indices[start : at + 1]
+            start, size = at + 1, 0
+    if start < len(indices):
+        yield indices[start:]
 
 
 def explain_tool(tool: ShrunkTool, level: Level) -> tuple[ShrunkDescription, ...]:
@@ -63,51 +92,60 @@ def explain_tool(tool: ShrunkTool, level: Level) -> tuple[ShrunkDescription, ...
     return tuple(explained)
 
 
-def _shrink(tool: bytes, tree: dict[str, Any], name: str, level: Level) -> bytes:
-    survey = Survey(tree, name)
-    unsettled = _unsettled(survey)
-    if not survey.removable and not unsettled:
-        return tool
-    spelling = spelling_of(tool, tree)
-    if spelling is None:
-        return _shrink_text(tool, name, level)
-    if may_need_annotation(tool):
+class _Edit(NamedTuple):
+    """What one tool may lose, and the way to write it then."""
+
+    survey: Survey
+    unsettled: list[Described]
+    way: Spelling | ToolText
+
+
+def _shrink(tools: list[Definition], level: Level) -> list[bytes]:
+    """Shrink all of the tools, one step of all after the other: see `shorten_all`."""
+    shrunk = [tool.source for tool in tools]
+    surveys = [Survey(tool.tree, tool.name) for tool in tools]
+    unsettled = list(map(_unsettled, surveys))
+    touched = [index for index, survey in enumerate(surveys) if survey.removable or unsettled[index]]
+    edits = [(index, edit) for index in touched if (edit := _edit_of(tools[index], surveys[index], unsettled[index]))]
+    described = [(holder["description"], edit.survey.context(parameter)) for _, edit in edits for holder, parameter in edit.unsettled]
+    texts = iter(shorten_all(described, level))
+    for index, edit in edits:
+        left = zip(edit.unsettled, islice(texts, len(edit.unsettled)), strict=True)
+        shorter = [(holder, text) for (holder, _), text in left if text != holder["description"]]
+        shrunk[index] = _edited(tools[index], edit, shorter)
+    return shrunk
+
+
+def _edit_of(tool: Definition, survey: Survey, unsettled: list[Described]) -> _Edit | None:
+    """Return how to edit a tool, None where it had better be left alone."""
+    spelling = spelling_of(tool.source, tool.tree)
+    if spelling is not None:
+        if may_need_annotation(tool.source):
+            survey.keep_referenced()
+        return _Edit(survey, unsettled, spelling)
+    try:
+        text = ToolText(tool.source)
+    except (JsonRefused, RepeatedKey):
+        return None
+    survey = Survey(text.tree, tool.name)
+    if b"\\u" in tool.source or may_need_annotation(tool.source):
         survey.keep_referenced()
-    shorter = [
-        (holder, text)
-        for holder, text in _shortened(unsettled, survey, level)
-        if len(spelling.write(text)) < len(spelling.write(holder["description"]))
-    ]
-    if not survey.removable and not shorter:
-        return tool
-    for holder, key in survey.removable:
+    return _Edit(survey, _unsettled(survey), text)
+
+
+def _edited(tool: Definition, edit: _Edit, shorter: list[tuple[dict[str, Any], str]]) -> bytes:
+    """Return a tool without its annotations, and with those of the descriptions that take fewer bytes so."""
+    removable, way = edit.survey.removable, edit.way
+    if isinstance(way, ToolText):
+        return way.edited({(id(holder), key) for holder, key in removable}, {id(holder): text for holder, text in shorter})
+    shorter = [(holder, text) for holder, text in shorter if len(way.write(text)) < len(way.write(holder["description"]))]
+    if not removable and not shorter:
+        return tool.source
+    for holder, key in removable:
         del holder[key]
     for holder, text in shorter:
         holder["description"] = text
-    return spelling.write(tree)
-
-
-def _shrink_text(tool: bytes, name: str, level: Level) -> bytes:
-    try:
-        text = ToolText(tool)
-    except (JsonRefused, RepeatedKey):
-        return tool
-    survey = Survey(text.tree, name)
-    if b"\\u" in tool or may_need_annotation(tool):
-        survey.keep_referenced()
-    removed = {(id(holder), key) for holder, key in survey.removable}
-    return text.edited(removed, {id(holder): after for holder, after in _shortened(_unsettled(survey), survey, level)})
-
-
-def _shortened(described: list[Described], survey: Survey, level: Level) -> list[tuple[dict[str, Any], str]]:
-    """Return those of the objects whose description `level` changes, with what it makes of it."""
-    shortened = []
-    for holder, parameter in described:
-        text = holder["description"]
-        after = shorten(text, survey.context(parameter), level)
-        if after != text:
-            shortened.append((holder, after))
-    return shortened
+    return way.write(tool.tree)
 
 
 def _unsettled(survey: Survey) -> list[Described]:
