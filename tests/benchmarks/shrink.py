@@ -50,8 +50,8 @@ def _forget() -> None:
 
 def _round(data: bytes, level: Level) -> tuple[float, float, float]:
     """Seconds of reading and writing `data`, of shrinking it with nothing remembered, and of shrinking it again."""
-    baseline = _seconds(lambda: json.dumps(json.loads(data)))
     _forget()
+    baseline = _seconds(lambda: json.dumps(json.loads(data)))
     cold = _seconds(lambda: shrink_catalog(data, level=level))
     return baseline, cold, _seconds(lambda: shrink_catalog(data, level=level))
 

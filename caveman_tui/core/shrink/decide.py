@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from caveman_tui.core.policy import Level
+from caveman_tui.core.shrink.blocks import parse
 from caveman_tui.core.shrink.judge import Judge
 from caveman_tui.core.shrink.line import LineKind
 from caveman_tui.core.shrink.model import ToolContext
@@ -25,7 +26,8 @@ def plan(text: str, context: ToolContext, level: Level) -> Plan:
 
 def plan_all(described: Iterable[tuple[str, ToolContext]], level: Level) -> list[Plan]:
     """Return what `plan` makes of each of many descriptions, a step at a time."""
-    plans = [(take_apart(text), context) for text, context in described]
+    parsed = [(text, parse(text), context) for text, context in described]
+    plans = [(take_apart(text, blocks), context) for text, blocks, context in parsed]
     if level is Level.CAREFUL:
         for made, _ in plans:
             _drop_exact_repetitions(made)

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from caveman_tui.core.shrink.blocks import Block, parse
+from caveman_tui.core.shrink.blocks import Block
 from caveman_tui.core.shrink.line import LineKind
 from caveman_tui.core.shrink.reading import Reading, read
 from caveman_tui.core.shrink.sections import announces
@@ -65,9 +65,9 @@ class Plan(msgspec.Struct, eq=False):
     """Blocks that end with a colon and stay although nothing below them does."""
 
 
-def take_apart(text: str) -> Plan:
-    """Return the pieces of a tidied description, all of them kept, the lead marked."""
-    made = Plan(text, parse(text), [])
+def take_apart(text: str, blocks: list[Block]) -> Plan:
+    """Return the pieces of a tidied description, whose blocks `parse` found, all of them kept and the lead marked."""
+    made = Plan(text, blocks, [])
     pieces = made.pieces
     for index, block in enumerate(made.blocks):
         start = block.start
