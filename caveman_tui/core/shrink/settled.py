@@ -1,7 +1,9 @@
 """Whether what was left of a description would be left alone: seen from its blocks, without deciding about each piece again."""
 
+from itertools import pairwise
+
 from caveman_tui.core.shrink.blocks import Block, parse
-from caveman_tui.core.shrink.line import LineKind
+from caveman_tui.core.shrink.line import Line, LineKind, line_of
 from caveman_tui.core.shrink.pieces import CUT_SIGN, SHORT, Piece, Plan
 from caveman_tui.core.shrink.repetition import LOOK_BACK
 from caveman_tui.core.shrink.sections import Section, announces
@@ -19,6 +21,9 @@ def is_settled(made: Plan, left: str) -> bool:
     """
     if len(made.pieces) > LOOK_BACK or any(piece.lead and not piece.kept for piece in made.pieces):
         return False
+    if len(made.blocks) == 1 and "\n" not in left and (line := made.blocks[0].line) is not None and _is_plain(line):
+        alone = line_of(left)
+        return _is_plain(alone) and _has_same_pieces(made.blocks[0], [piece for piece in made.pieces if piece.kept], alone)
     pieces: dict[int, list[Piece]] = {}
     for piece in made.pieces:
         if piece.kept:
@@ -40,7 +45,9 @@ def is_settled(made: Plan, left: str) -> bool:
             or lists.setdefault(old.group, block.group) != block.group
             or (block.kind == LineKind.HEADING and (index in heads_before) != (at in heads_after))
             or not _is_alike(old, block)
-            or not (_is_same_text(made.text, old, left, block) or _has_same_pieces(old, pieces[index], block))
+            or not (
+                _is_same_text(made.text, old, left, block) or (block.line is not None and _has_same_pieces(old, pieces[index], block.line))
+            )
         ):
             return False
     return len(set(lists.values())) == len(lists)
@@ -98,13 +105,20 @@ def _is_same_text(text: str, old: Block, left: str, new: Block) -> bool:
     return text[old.start + old.indent : old.end] == left[new.start + new.indent : new.end]
 
 
-def _has_same_pieces(old: Block, kept: list[Piece], new: Block) -> bool:
+def _is_plain(line: Line) -> bool:
+    return line.kind == LineKind.TEXT and not line.is_head and not line.section
+
+
+def _has_same_pieces(old: Block, kept: list[Piece], new: Line) -> bool:
     """Whether a line that lost some of its sentences falls into the others; an item of a list has its first, which shows what it is."""
-    if new.line is None or old.is_head or old.section not in _WHERE_LINES_MAY_SHRINK:
+    if old.is_head or old.section not in _WHERE_LINES_MAY_SHRINK:
         return False
     if kept[0].start != old.start and old.kind != LineKind.TEXT:
         return False
-    text = new.line.text
+    text = new.text
+    if kept[0].start == old.start and all(piece.end == after.start for piece, after in pairwise(kept)):
+        # It lost what stood at its end. A sentence ends where it ended, whatever came after the next one.
+        return old.line is not None and old.line.text.startswith(text)
     ends = sentence_ends(text, 0, len(text))
     if len(ends) != len(kept):
         return False

@@ -136,7 +136,7 @@ def _edit_of(tool: Definition, survey: Survey, unsettled: list[Described]) -> _E
 def _edited(tool: Definition, edit: _Edit, shorter: list[tuple[dict[str, Any], str]]) -> bytes:
     """Return a tool without its annotations, and with those of the descriptions that take fewer bytes so."""
     removable, way = edit.survey.removable, edit.way
-    if isinstance(way, ToolText):
+    if not isinstance(way, Spelling):
         return way.edited({(id(holder), key) for holder, key in removable}, {id(holder): text for holder, text in shorter})
     shorter = [(holder, text) for holder, text in shorter if len(way.write(text)) < len(way.write(holder["description"]))]
     if not removable and not shorter:

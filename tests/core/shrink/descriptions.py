@@ -1,7 +1,7 @@
 """What the tests of descriptions share."""
 
 from caveman_tui.core.policy import Level
-from caveman_tui.core.shrink.description import describe
+from caveman_tui.core.shrink.description import describe, shorten_all
 from caveman_tui.core.shrink.model import ToolContext, Unit
 
 CONTEXT = ToolContext(
@@ -28,3 +28,8 @@ def unit_at(text: str, part: str, level: Level = Level.STANDARD, context: ToolCo
     at = text.index(part)
     _, units = describe(text, context, level)
     return next(unit for unit in units if unit.start <= at < unit.end)
+
+
+def shorten(text: str, context: ToolContext, level: Level) -> str:
+    """Return the description that `level` leaves, the way catalogs are shrunk."""
+    return shorten_all([(text, context)], level)[0]

@@ -4,9 +4,9 @@ import msgspec
 import pytest
 
 from caveman_tui.core.policy import Level
-from caveman_tui.core.shrink.description import WHOLE_BYTES, describe, shorten
+from caveman_tui.core.shrink.description import WHOLE_BYTES, describe
 from caveman_tui.core.shrink.model import ToolContext
-from tests.core.shrink.descriptions import CONTEXT, LEAD, LONG, shrunk, unit_at
+from tests.core.shrink.descriptions import CONTEXT, LEAD, LONG, shorten, shrunk, unit_at
 
 RETURNS = "\n\nReturns:\n    A dictionary with the table's name, the hour and the waiter."
 

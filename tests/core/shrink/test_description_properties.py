@@ -7,10 +7,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from caveman_tui.core.policy import Level
-from caveman_tui.core.shrink.description import CUT_SIGN, WHOLE_BYTES, describe, shorten
+from caveman_tui.core.shrink.description import CUT_SIGN, WHOLE_BYTES, describe
 from caveman_tui.core.shrink.layout import tidy
 from caveman_tui.core.shrink.vocabulary import WORDS_OF, Signal
-from tests.core.shrink.descriptions import CONTEXT, LONG
+from tests.core.shrink.descriptions import CONTEXT, LONG, shorten
 
 LINES = [
     LONG,

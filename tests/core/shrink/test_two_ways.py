@@ -10,12 +10,14 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from caveman_tui.core.catalog import find_tools
+from caveman_tui.core.json_spans import JsonDocument
 from caveman_tui.core.policy import Level
 from caveman_tui.core.shrink import shrink_catalog
 from caveman_tui.core.shrink import tool as tool_module
-from caveman_tui.core.shrink.description import shorten
 from caveman_tui.core.shrink.model import ToolContext
+from caveman_tui.core.shrink.tool import Definition
 from caveman_tui.core.shrink.tool_text import ToolText
+from tests.core.shrink.descriptions import shorten
 from tests.core.shrink.noisy_schemas import catalogs, dumped, tools
 from tests.core.shrink.test_reference_properties import referring
 
@@ -40,14 +42,20 @@ _sentences = [
 _prose = st.lists(st.sampled_from(_sentences), max_size=16).map("".join)
 
 
+def _shrunk(data: bytes, value: Any, name: str, level: Level) -> bytes:
+    return tool_module._shrink([Definition(data, value, name)], level)[0]
+
+
 def _text_way(data: bytes, name: str, level: Level) -> bytes:
-    return tool_module._shrink_text(data, name, level)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(tool_module, "spelling_of", lambda *_: None)
+        return _shrunk(data, JsonDocument(data).value, name, level)
 
 
 def _both_ways(document: bytes, level: Level) -> None:
     for found in find_tools(document):
         data = document[found.start : found.end]
-        assert tool_module._shrink(data, found.value, found.name, level) == _text_way(data, found.name, level)
+        assert _shrunk(data, found.value, found.name, level) == _text_way(data, found.name, level)
 
 
 @given(catalogs(), levels)
@@ -109,7 +117,7 @@ def test_a_tool_that_a_common_writer_wrote_is_edited_as_a_tree(monkeypatch: pyte
     data = document[found.start : found.end]
     wanted = _text_way(data, found.name, Level.CAREFUL)
     monkeypatch.delattr(tool_module, "ToolText")
-    after = tool_module._shrink(data, found.value, found.name, Level.CAREFUL)
+    after = _shrunk(data, found.value, found.name, Level.CAREFUL)
     assert after == wanted != data
 
 
@@ -125,10 +133,10 @@ def test_any_other_is_edited_in_its_text(monkeypatch: pytest.MonkeyPatch) -> Non
     document = json.dumps([_TOOL, {"name": "plain", "inputSchema": {}}], indent="\t").encode()
     odd, plain = find_tools(document)
     data = document[odd.start : odd.end]
-    assert tool_module._shrink(data, odd.value, odd.name, Level.CAREFUL) != data
+    assert _shrunk(data, odd.value, odd.name, Level.CAREFUL) != data
     assert read == [data]
     data = document[plain.start : plain.end]
-    assert tool_module._shrink(data, plain.value, plain.name, Level.CAREFUL) == data
+    assert _shrunk(data, plain.value, plain.name, Level.CAREFUL) == data
     assert len(read) == 1
 
 
