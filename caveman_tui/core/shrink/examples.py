@@ -68,7 +68,7 @@ def value_shapes(text: str) -> set[str]:
     for sign in _BETWEEN_RUNS:
         between = between.replace(sign, " ")
     runs = set(between.split())
-    literals.update([run for run in runs if not run.rstrip(".,:;!?").isalpha() and _JOINT.search(run)])
+    literals.update([run for run in runs if not run.isalpha() and not run.rstrip(".,:;!?").isalpha() and _JOINT.search(run)])
     return set(map(_shape_of, literals)) - {""}
 
 

@@ -80,7 +80,10 @@ def verbatim_spans(lines: list[str], bodies: list[str]) -> dict[int, tuple[int, 
 def _may_have_runs(bodies: list[str]) -> bool:
     """Whether lines have anything that a fence, braces over several lines or columns can't do without."""
     text = "\n".join(bodies)
-    return any(sign in text for sign in _SIGNS_OF_RUNS) or text.endswith(("{", "[", "("))
+    for sign in _SIGNS_OF_RUNS:
+        if sign in text:
+            return True
+    return text.endswith(("{", "[", "("))
 
 
 def _opens(body: str) -> bool:
@@ -151,7 +154,10 @@ def tidy(text: str) -> str:
 
 def _is_tidy(text: str) -> bool:
     """Whether lines are seen at once to be tidy: no blanks but single ones inside them, no two empty ones, and none that goes on."""
-    if any(blanks in text for blanks in _LAYOUT) or text[0].isspace() or text[-1].isspace():
+    for blanks in _LAYOUT:
+        if blanks in text:
+            return False
+    if text[0].isspace() or text[-1].isspace():
         return False
     for found in _UNENDED.finditer(text):
         end = found.start()
@@ -185,7 +191,9 @@ class _Tidying:
         loose = _is_loose(text)
         margin, indents = 0, [0] * len(lines)
         if "\n " in text or "\n\t" in text:
-            indents = [min(blanks, MAX_INDENT) for blanks in map(sub, map(len, lines), map(len, map(str.lstrip, lines, repeat(" \t"))))]
+            indents = list(map(sub, map(len, lines), map(len, map(str.lstrip, lines, repeat(" \t")))))
+            if max(indents) > MAX_INDENT:
+                indents = [min(indent, MAX_INDENT) for indent in indents]
             margin = min([indent for indent, body in zip(indents[1:], bodies[1:], strict=True) if body and not body.isspace()], default=0)
         joined = False
         before, before_indent, level, after_run = "", 0, -1, 0

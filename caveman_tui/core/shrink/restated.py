@@ -6,7 +6,7 @@ import re
 from caveman_tui.core.shrink.model import ToolContext
 from caveman_tui.core.shrink.reading import Reading
 from caveman_tui.core.shrink.vocabulary import GENERIC
-from caveman_tui.core.shrink.words import stem, stems_of, stems_of_longest
+from caveman_tui.core.shrink.words import stem, stems_of, words_of
 
 _DEFAULT = re.compile(r"^(?:…\s*)?(?:the )?default(?:s)?(?: value)?(?: is| to|:|=|)\s*[\"'`]?([^\"'`]{1,40}?)[\"'`]?\s*\.?$", re.IGNORECASE)
 _FIELD = re.compile(r"^(?:[-*•+]\s+)?[*`\"'@$-]*\s*([\w.\-]+)[`\"'*]*\s*(?:\([^()]*\))?\s*[:：]\s*(.*)$", re.DOTALL)
@@ -51,18 +51,22 @@ class Known:
             return False
         name, said = field.groups()
         described = "" if self._context.parameter else self._context.described.get(name, "")
-        if not _may_hold(f"{self._names_and_lead()} {described}".lower() if described else self._names_and_lead(), stems_of_longest(said)):
+        known = f"{self._names_and_lead()} {described.lower()}" if described else self._names_and_lead()
+        if said.isascii() and not _may_stand_in(known, words_of(said)):
             return False
         return _GENERIC.union(stems_of(name), self._tool(), self._lead(), stems_of(described)).issuperset(stems_of(said))
 
     def restated_in(self, sentence: Reading) -> int:
         """Where all content words of a sentence stand, if anywhere: in the lead and in names, or in a parameter's own description too."""
-        if _may_stand_in(self._names_and_lead(), sentence):
+        in_ascii, words = sentence.text.isascii(), sentence.words
+        if not in_ascii or _may_stand_in(self._names_and_lead(), words):
             if self._all is None:
                 self._all = _GENERIC.union(self._names(), self._tool(), self._lead())
             if self._all.issuperset(sentence.stems()):
                 return Restated.LEAD
-        if self._context.described and not self._context.parameter and _may_stand_in(self._all_described(), sentence):
+        if not self._context.described or self._context.parameter:
+            return Restated.NOWHERE
+        if not in_ascii or _may_stand_in(self._all_described(), words):
             if self._described is None:
                 known = _GENERIC.union(self._names(), self._tool(), self._lead())
                 self._described = [known.union(stems_of(described)) for described in self._context.described.values()]
@@ -83,19 +87,6 @@ class Known:
         """Whether a sentence has words of the tool's name which the lead has not: then it says what the tool is for."""
         fresh = {word for word in self._tool() - self._lead() if len(word) > 2}
         return bool(fresh) and not fresh.isdisjoint(sentence.stems())
-
-    def holds_described(self, sentence: Reading) -> bool:
-        """Whether a sentence of the tool's own description has no content word that the description of one parameter has not."""
-        if self._context.parameter or not self._context.described:
-            return False
-        longest = stems_of_longest(sentence.text)
-        for described in self._context.described.values():
-            lowered = described.lower()
-            if all(part in lowered or part in _GENERIC for part in longest):
-                known = _GENERIC.union(self._names(), self._tool(), self._lead(), stems_of(described))
-                if known.issuperset(sentence.stems()):
-                    return True
-        return False
 
     def _names_and_lead(self) -> str:
         if not self._lowered:
@@ -121,19 +112,12 @@ class Known:
         return self._lead_stems
 
 
-def _may_stand_in(lowered: str, sentence: Reading) -> bool:
-    """Whether the words of a sentence, their endings aside, may all stand in a text in lower case or are general: seen without stems."""
-    if not sentence.text.isascii():
-        return True
-    for word in sentence.words:
+def _may_stand_in(lowered: str, words: list[str]) -> bool:
+    """Whether words in ASCII, their endings aside, may all stand in a text in lower case or are general: seen without their stems."""
+    for word in words:
         if word not in GENERIC and word[: len(word) - 3 if len(word) > 6 else 3] not in lowered and stem(word) not in _GENERIC:
             return False
     return True
-
-
-def _may_hold(lowered: str, stems: list[str]) -> bool:
-    """Whether a text may have these stems besides general ones: what does not stand in it is no stem of its words."""
-    return all(part in lowered or part in _GENERIC for part in stems)
 
 
 @functools.lru_cache(maxsize=_REMEMBERED_TOOLS)

@@ -118,12 +118,5 @@ def stems_of(text: str) -> set[str]:
     return set(chain.from_iterable(map(_remembered, _runs(text))))
 
 
-def stems_of_longest(text: str) -> list[str]:
-    """Return the stems of the longest word of `text`, of its parts if it is a name: what most texts can be told apart by."""
-    if not text.isascii() or len(text) > _LONGEST_REMEMBERED:
-        return []
-    return _remembered(max(_runs(text), key=len, default=""))
-
-
 def _runs(text: str) -> list[str]:
     return text.encode().translate(_APART).decode().split()
