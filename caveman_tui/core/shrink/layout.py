@@ -192,7 +192,7 @@ class _Tidying:
         margin, indents = 0, [0] * len(lines)
         if "\n " in text or "\n\t" in text:
             indents = list(map(sub, map(len, lines), map(len, map(str.lstrip, lines, repeat(" \t")))))
-            if max(indents) > MAX_INDENT:
+            if max(indents, default=0) > MAX_INDENT:
                 indents = [min(indent, MAX_INDENT) for indent in indents]
             margin = min([indent for indent, body in zip(indents[1:], bodies[1:], strict=True) if body and not body.isspace()], default=0)
         joined = False
