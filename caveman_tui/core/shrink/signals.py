@@ -25,7 +25,18 @@ STRONG = (
 _SIGNALS = sum(LABELS)
 _SHOUTED = re.compile(r"\b(?:" + "|".join(sorted(word.upper() for word in SHOUTED)) + r")\b")
 _DIGIT = re.compile(r"[0-9]")
-_PAIRS = {pair: signal for signal, pairs in reversed(PAIRS_OF.items()) for pair in pairs}
+
+
+def _by_first_word() -> dict[str, dict[str, int]]:
+    seconds: dict[str, dict[str, int]] = {}
+    for signal, pairs in reversed(PAIRS_OF.items()):
+        for first, second in pairs:
+            seconds.setdefault(first, {})[second] = signal
+    return seconds
+
+
+_SECONDS = _by_first_word()
+"""What a pair of words says, by its first word and then by its second."""
 _IMPERATIVE = re.compile(
     r"(?:^[\W\d_]*|[,;:–—-] |\b(?:and|then|please|just|simply|to) )(?:" + "|".join(sorted(IMPERATIVES)) + r")\b",
     re.IGNORECASE,
@@ -88,8 +99,9 @@ def rules_of(text: str, words: list[str], bits: int) -> int:
     """Return the signals of `signals_of` that words, pairs of words, numbers or other scripts give; those of a rule are among them."""
     found: int = bits & _SIGNALS
     if bits & Hint.PAIR:
-        for pair in set(pairwise(words)) & _PAIRS.keys():
-            found |= _PAIRS[pair]
+        for first, second in pairwise(words):
+            if first in _SECONDS:
+                found |= _SECONDS[first].get(second, 0)
     if _DIGIT.search(text) and (_BOUNDS.search(text) or (bits & Hint.LIMIT and _LIMIT.search(text))):
         found |= Signal.BOUND
     if not text.isascii():
