@@ -86,22 +86,28 @@ def _keep_lists_whole(made: Plan) -> None:
 
 
 class _Family:
-    """The pieces of each block, and the blocks below it."""
+    """Which blocks stand below which, and the pieces of each."""
 
-    __slots__ = ("below", "closers", "pieces")
+    __slots__ = ("below", "closers", "heads", "pieces")
 
     def __init__(self, made: Plan) -> None:
-        self.pieces: list[list[Piece]] = [[] for _ in made.blocks]
-        for piece in made.pieces:
-            self.pieces[piece.block].append(piece)
         self.below: dict[int, list[int]] = {}
         self.closers: list[int] = []
         """The closing tags."""
+        headings: list[int] = []
         for index, block in enumerate(made.blocks):
+            if block.kind == LineKind.HEADING:
+                headings.append(index)
             if block.closes >= 0:
                 self.closers.append(index)
             elif block.head >= 0:
                 self.below.setdefault(block.head, []).append(index)
+        self.heads = sorted({*headings, *self.below}, reverse=True)
+        """All that have blocks below them or should have, the last first."""
+        self.pieces: list[list[Piece]] = [[] for _ in made.blocks] if self.heads else []
+        if self.heads:
+            for piece in made.pieces:
+                self.pieces[piece.block].append(piece)
 
     def alive(self, blocks: Iterable[int]) -> bool:
         """Whether anything of these blocks is kept."""
@@ -110,18 +116,17 @@ class _Family:
 
 def _settle_heads(made: Plan, family: _Family) -> bool:
     """Drop heads with nothing left below, keep what a kept line with a colon announces. Return whether anything was decided anew."""
-    blocks = made.blocks
     changed = False
-    for index in range(len(blocks) - 1, -1, -1):
+    for index in family.heads:
         if below := family.below.get(index):
             changed |= _settle_head(made, family, index, below)
-        elif blocks[index].kind == LineKind.HEADING:
-            last = family.pieces[index][-1]
-            if last.bare and not last.lead:
-                changed |= last.kept
-                last.drop("heading", "nothing stands below it")
+            continue
+        last = family.pieces[index][-1]
+        if last.bare and not last.lead:
+            changed |= last.kept
+            last.drop("heading", "nothing stands below it")
     for index in family.closers:
-        kept = family.alive([blocks[index].closes])
+        kept = family.alive([made.blocks[index].closes])
         for piece in family.pieces[index]:
             changed |= piece.kept != kept
             piece.kept, piece.kind, piece.why = kept, "heading", "goes with the tag that it closes"
