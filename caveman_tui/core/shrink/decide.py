@@ -7,7 +7,7 @@ from caveman_tui.core.shrink.blocks import parse
 from caveman_tui.core.shrink.judge import Judge
 from caveman_tui.core.shrink.line import LineKind
 from caveman_tui.core.shrink.model import ToolContext
-from caveman_tui.core.shrink.pieces import Piece, Plan, take_apart
+from caveman_tui.core.shrink.pieces import Piece, Plan, is_label, take_apart
 from caveman_tui.core.shrink.repetition import LEAST_CHARACTERS, exact_key, uncut
 from caveman_tui.core.shrink.sections import Section, announces
 from caveman_tui.core.shrink.vocabulary import Signal
@@ -45,6 +45,7 @@ def plan_all(described: Iterable[tuple[str, ToolContext]], level: Level) -> list
 
 
 def _settle(made: Plan) -> None:
+    _keep_labels(made)
     family = _Family(made)
     for _ in range(_SETTLING_ROUNDS):
         _keep_lists_whole(made)
@@ -83,6 +84,14 @@ def _keep_lists_whole(made: Plan) -> None:
         block = blocks[piece.block]
         if block.group in kept_groups and (piece.start == block.start or piece.block not in kept_blocks):
             piece.keep(piece.kind, "belongs to a list that is kept")
+
+
+def _keep_labels(made: Plan) -> None:
+    """Keep the line that stands right above code that is kept: without it the code would be taken for what the line before it announces."""
+    kept = {piece.block for piece in made.pieces if piece.kept}
+    for piece in made.pieces:
+        if not piece.kept and is_label(made, piece.block) and piece.block + 1 in kept:
+            piece.keep(piece.kind, "labels the code below it")
 
 
 class _Family:

@@ -85,6 +85,12 @@ def take_apart(text: str, blocks: list[Block]) -> Plan:
     return made
 
 
+def is_label(made: Plan, index: int) -> bool:
+    """Whether a block is a line of a list right above code or a table."""
+    below = made.blocks[index + 1] if index + 1 < len(made.blocks) else None
+    return below is not None and below.kind in VERBATIM and not below.after_blank and made.blocks[index].kind == LineKind.BULLET
+
+
 def _mark_lead(made: Plan) -> None:
     """Mark the first sentence, and the headings and fragments that stand before it."""
     for index, piece in enumerate(made.pieces):

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from caveman_tui.core.shrink.blocks import Block, parse
 from caveman_tui.core.shrink.line import Line, LineKind, line_of
-from caveman_tui.core.shrink.pieces import CUT_SIGN, SHORT, Piece, Plan
+from caveman_tui.core.shrink.pieces import CUT_SIGN, SHORT, Piece, Plan, is_label
 from caveman_tui.core.shrink.repetition import LOOK_BACK
 from caveman_tui.core.shrink.sections import Section, announces
 from caveman_tui.core.shrink.sentences import sentence_ends
@@ -56,8 +56,8 @@ def is_settled(made: Plan, left: str) -> bool:
 def _are_rescued_again(made: Plan, pieces: dict[int, list[Piece]]) -> bool:
     """Whether each kept piece that others saved is sure to be saved again.
 
-    That is an item by another one that was kept for itself, a head by what is below it, and a list by the line that announces it and
-    has nothing else below it.
+    That is an item by another one that was kept for itself, a head by what is below it, a label by the code that it stands above, and
+    a list by the line that announces it and has nothing else below it.
     """
     rescued = [piece for piece in made.pieces if piece.rescued and piece.kept]
     if not rescued:
@@ -74,7 +74,8 @@ def _are_rescued_again(made: Plan, pieces: dict[int, list[Piece]]) -> bool:
         last = pieces[head][-1]
         if len(lists_below[head]) == 1 and last.end == blocks[head].end and announces(last.text):
             lists |= lists_below[head] - {-1}
-    return all(blocks[piece.block].group in lists or piece.block in heads for piece in rescued)
+    labels = {index - 1 for index in sure if is_label(made, index - 1)}
+    return all(blocks[piece.block].group in lists or piece.block in heads or piece.block in labels for piece in rescued)
 
 
 def _are_lists_alike(made: Plan, pieces: dict[int, list[Piece]]) -> bool:

@@ -240,6 +240,10 @@ class TestExamples:
         text = LONG + "\n\nExamples:\n- Good: Friday\n- INCORRECT: next Friday (don't send words)"
         assert shrunk(text) == text
 
+    def test_the_label_of_code_that_stays_stays(self) -> None:
+        text = f'{LONG}\n\nExamples:\n- north:\n{{\n    "room": "<north>"\n}}\n- south\n{{\n    "room": "<south>"\n}}'
+        assert shrunk(text) == text
+
     def test_code_with_places_to_fill_in_is_the_contract(self) -> None:
         text = LONG + '\n\nExample:\n{\n    "place": "<place>"\n}'
         assert shrunk(text) == text
