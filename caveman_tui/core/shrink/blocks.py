@@ -61,6 +61,13 @@ _TAG_LEVEL = 100
 
 def parse(text: str) -> list[Block]:
     """Return the blocks of a tidied description in order; they leave only line ends between them."""
+    blocks = parse_lines(text)
+    nest(text, blocks)
+    return blocks
+
+
+def parse_lines(text: str) -> list[Block]:
+    """Return the blocks as `parse` does, but for what one block is to another."""
     blocks: list[Block] = []
     lines = text.split("\n")
     bodies = list(map(str.lstrip, lines, repeat(" ")))
@@ -91,10 +98,14 @@ def parse(text: str) -> list[Block]:
             blocks.append(Block(line.kind, start, end, indent, line, line.section, line.is_head, blank))
             blank = False
         start = end + 1
+    return blocks
+
+
+def nest(text: str, blocks: list[Block]) -> None:
+    """Find what the blocks that `parse_lines` returned are to one another: heads, lists, sections."""
     if len(blocks) > 1:
         _find_wrapped(text, blocks)
     _nest(text, blocks)
-    return blocks
 
 
 def _underlines(text: str, above: Block, line: str, indent: int) -> bool:

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 
 from caveman_tui.core.policy import Level
-from caveman_tui.core.shrink.blocks import parse
+from caveman_tui.core.shrink.blocks import nest, parse_lines
 from caveman_tui.core.shrink.judge import Judge
 from caveman_tui.core.shrink.line import LineKind
 from caveman_tui.core.shrink.model import ToolContext
-from caveman_tui.core.shrink.pieces import Piece, Plan, is_label, take_apart
+from caveman_tui.core.shrink.pieces import VERBATIM, Piece, Plan, is_label, take_apart
 from caveman_tui.core.shrink.repetition import LEAST_CHARACTERS, exact_key, uncut
 from caveman_tui.core.shrink.sections import Section, announces
 from caveman_tui.core.shrink.vocabulary import Signal
@@ -25,8 +25,14 @@ def plan(text: str, context: ToolContext, level: Level) -> Plan:
 
 
 def plan_all(described: Iterable[tuple[str, ToolContext]], level: Level) -> list[Plan]:
-    """Return what `plan` makes of each of many descriptions, a step at a time."""
-    parsed = [(text, parse(text), context) for text, context in described]
+    """Return what `plan` makes of each of many descriptions, one step of all after the other: see `shorten_all`."""
+    parsed = [(text, parse_lines(text), context) for text, context in described]
+    for text, blocks, _ in parsed:
+        nest(text, blocks)
+    for _, blocks, _ in parsed:
+        for block in blocks:
+            if block.line is not None and block.kind not in VERBATIM:
+                block.line.sentences()  # remembered by the line
     plans = [(take_apart(text, blocks), context) for text, blocks, context in parsed]
     if level is Level.CAREFUL:
         for made, _ in plans:

@@ -167,7 +167,7 @@ class Judge:
         """Whether a piece is all that a line says of a parameter."""
         if block.kind == LineKind.FIELD:
             return block.section == Section.PARAMETERS
-        return block.kind == LineKind.BULLET and bool(self._context.described) and piece.start == block.start
+        return block.kind == LineKind.BULLET and bool(self._context.described) and piece.start == block.start and ":" in piece.text
 
     def _filler(self, block: Block, sentence: Reading) -> FillerRule | None:
         """Return what a sentence is filler as, unless what the tool's own schema or the place of the sentence speaks against it."""

@@ -23,7 +23,6 @@ _TAIL = 8
 """Characters of a line's end that `_GOES_ON` looks at."""
 _LAYOUT = ("  ", "\n ", " \n", "\n\n\n", "\t", "\r")
 _SIGNS_OF_RUNS = ("  ", "```", "{\n", "[\n", "(\n", "~~~")
-_BRACES = re.compile(r"[{}\[\]()]")
 _LONGEST_CODE = 400
 """Lines that braces may span; keeps the work linear where they are never closed."""
 _LEAST_ROWS = 2
@@ -110,8 +109,8 @@ def _closing_brace(lines: list[str], index: int) -> tuple[int, int]:
     depth = 0
     last = min(len(lines), index + _LONGEST_CODE)
     for at in range(index, last):
-        for sign in _BRACES.findall(lines[at]):
-            depth += 1 if sign in "{[(" else -1
+        line = lines[at]
+        depth += line.count("{") + line.count("[") + line.count("(") - line.count("}") - line.count("]") - line.count(")")
         if depth <= 0:
             return (at + 1 if at > index else index), at + 1
     return index, last

@@ -97,12 +97,16 @@ def is_english(text: str) -> bool:
 
 def rules_of(text: str, words: list[str], bits: int) -> int:
     """Return the signals of `signals_of` that words, pairs of words, numbers or other scripts give; those of a rule are among them."""
+    return _rules_of(text, words, bits, _DIGIT.search(text) is not None)
+
+
+def _rules_of(text: str, words: list[str], bits: int, has_digits: bool) -> int:
     found: int = bits & _SIGNALS
     if bits & Hint.PAIR:
         for first, second in pairwise(words):
             if first in _SECONDS:
                 found |= _SECONDS[first].get(second, 0)
-    if _DIGIT.search(text) and (_BOUNDS.search(text) or (bits & Hint.LIMIT and _LIMIT.search(text))):
+    if has_digits and (_BOUNDS.search(text) or (bits & Hint.LIMIT and _LIMIT.search(text))):
         found |= Signal.BOUND
     if not text.isascii():
         for match in _OTHER_SCRIPTS.finditer(text):
@@ -115,7 +119,8 @@ def signals_of(text: str, words: list[str], bits: int) -> int:
 
     `words` are those of the sentence in lower case, `bits` what each of them says by itself.
     """
-    found = rules_of(text, words, bits)
+    has_digits = _DIGIT.search(text) is not None
+    found = _rules_of(text, words, bits, has_digits)
     lowered = text.lower()
     if "YYYY" in text:
         found |= Signal.FORMAT
@@ -137,7 +142,7 @@ def signals_of(text: str, words: list[str], bits: int) -> int:
         found |= Signal.ENUMERATION
         if "(" in text and _CHOICE_LIST.search(text):
             found |= Signal.CHOICES
-    if _DIGIT.search(text):
+    if has_digits:
         found |= Signal.EMPHASIS
         if _UNIT.search(lowered):
             found |= Signal.UNIT
