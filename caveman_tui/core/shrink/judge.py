@@ -215,7 +215,7 @@ class Judge:
             if group in nested:
                 lists.setdefault(group, []).append(piece)
         for pieces in lists.values():
-            if all(_is_plain(piece.sentence) for piece in pieces):
+            if all(is_plain(piece.sentence) for piece in pieces):
                 for piece in pieces:
                     if piece.kept:
                         piece.drop("elaboration", "puts the line above in other words")
@@ -239,7 +239,8 @@ def _opens_with_rule(code: str) -> bool:
     return line[0].isalpha() and read(line).signals() & Signal.MARKER != 0
 
 
-def _is_plain(sentence: Reading) -> bool:
+def is_plain(sentence: Reading) -> bool:
+    """Whether an item of a list below another item says nothing that the other can't have said."""
     text = sentence.text
     return text.isascii() and ":" not in text and text.count(" ") >= _LEAST_BLANKS_OF_PLAIN and not sentence.signals() & ~_ELABORATION
 

@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 from caveman_tui.core.shrink.blocks import Block, parse
+from caveman_tui.core.shrink.judge import is_plain
 from caveman_tui.core.shrink.line import Line, LineKind, line_of
 from caveman_tui.core.shrink.pieces import CUT_SIGN, SHORT, Piece, Plan, is_label
 from caveman_tui.core.shrink.repetition import LOOK_BACK
@@ -21,9 +22,9 @@ def is_settled(made: Plan, left: str) -> bool:
     """
     if len(made.pieces) > LOOK_BACK or any(piece.lead and not piece.kept for piece in made.pieces):
         return False
-    if len(made.blocks) == 1 and "\n" not in left and (line := made.blocks[0].line) is not None and _is_plain(line):
+    if len(made.blocks) == 1 and "\n" not in left and (line := made.blocks[0].line) is not None and _is_plain_line(line):
         alone = line_of(left)
-        return _is_plain(alone) and _has_same_pieces(made.blocks[0], [piece for piece in made.pieces if piece.kept], alone)
+        return _is_plain_line(alone) and _has_same_pieces(made.blocks[0], [piece for piece in made.pieces if piece.kept], alone)
     pieces: dict[int, list[Piece]] = {}
     for piece in made.pieces:
         if piece.kept:
@@ -79,14 +80,20 @@ def _are_rescued_again(made: Plan, pieces: dict[int, list[Piece]]) -> bool:
 
 
 def _are_lists_alike(made: Plan, pieces: dict[int, list[Piece]]) -> bool:
-    """Whether every kept list has all its items, and one below another item, which is judged as a whole, all their sentences too."""
+    """Whether every kept list has all its items, and one below another item has more to say than that item, if it lost a sentence."""
     blocks = made.blocks
     kept_lists = {blocks[index].group for index in pieces} - {-1}
+    shorter: set[int] = set()
     for piece in made.pieces:
         block = blocks[piece.block]
         if piece.kept or block.group not in kept_lists:
             continue
-        if piece.block not in pieces or (block.head >= 0 and blocks[block.head].kind == LineKind.BULLET):
+        if piece.block not in pieces:
+            return False
+        if block.head >= 0 and blocks[block.head].kind == LineKind.BULLET:
+            shorter.add(block.group)
+    for group in shorter:
+        if all(is_plain(piece.sentence) for index, kept in pieces.items() if blocks[index].group == group for piece in kept):
             return False
     return True
 
@@ -106,7 +113,7 @@ def _is_same_text(text: str, old: Block, left: str, new: Block) -> bool:
     return text[old.start + old.indent : old.end] == left[new.start + new.indent : new.end]
 
 
-def _is_plain(line: Line) -> bool:
+def _is_plain_line(line: Line) -> bool:
     return line.kind == LineKind.TEXT and not line.is_head and not line.section
 
 
