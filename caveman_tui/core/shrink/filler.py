@@ -379,8 +379,8 @@ def filler_of(text: str, words: list[str]) -> FillerRule | None:
     if not words:
         return None
     first = _NO_RULE
-    opening = words[0]
-    if opening in _OPENING_WORDS or not (opening.isalpha() and opening.isascii()):
+    opening = words[1] if words[0].isdigit() and len(words) > 1 else words[0]  # the number of an item is no word of it
+    if opening.lstrip("_") in _OPENING_WORDS or not opening.isascii():
         first = _opening_rule(text)
     if "'" in text or "’" in text:
         words = _PARTS(text.lower())
