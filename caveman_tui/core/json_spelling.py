@@ -42,6 +42,10 @@ class Spelling(NamedTuple):
             data = _ESCAPED_IN_ASCII.sub(lambda found: utf16_escapes(found[0]), data.decode()).encode()
         return data
 
+    def size(self, text: str) -> int:
+        """Return how many bytes `text` takes as a JSON string."""
+        return len(self.write(text) if self.ascii_only else msgspec.json.encode(text))
+
 
 def spelling_of(data: bytes, tree: Any) -> Spelling | None:
     """Return the spelling that writes `tree`, the value that was read from `data`, as `data`.

@@ -63,8 +63,15 @@ class Shown:
 
 def value_shapes(text: str) -> set[str]:
     """Return the shapes of the literal values in `text`: which signs join their words and numbers. Plain words have none."""
-    literals = {found.group(found.lastindex or 0) for found in _QUOTED.finditer(text)}
-    between = _QUOTED.sub(" ", text) if literals else text
+    literals: set[str] = set()
+    rest: list[str] = []
+    at = 0
+    for found in _QUOTED.finditer(text):
+        literals.add(found.group(found.lastindex or 0))
+        rest.append(text[at : found.start()])
+        at = found.end()
+    rest.append(text[at:])
+    between = " ".join(rest)
     for sign in _BETWEEN_RUNS:
         between = between.replace(sign, " ")
     runs = set(between.split())

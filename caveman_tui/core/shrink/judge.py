@@ -1,6 +1,7 @@
 """The standard level's judgement of each piece: recognised as filler, or bearing on nothing, or kept."""
 
 import re
+from itertools import takewhile
 
 from caveman_tui.core.shrink import examples
 from caveman_tui.core.shrink.blocks import Block
@@ -36,14 +37,14 @@ class Judge:
     def __init__(self, made: Plan, context: ToolContext) -> None:
         self._made = made
         self._context = context
-        self._known = Known(context, " ".join(piece.text for piece in made.pieces if piece.lead))
+        self._known = Known(context, " ".join([piece.text for piece in takewhile(_is_lead, made.pieces)]))
         self._earlier = Earlier()
         self._waiting: list[int] = []
         self._announced: dict[int, str] = {}
 
     def judge(self) -> None:
         """Decide about every piece of the plan on its own; lists and heads are seen to afterwards."""
-        blocks = self._made.blocks
+        blocks, last = self._made.blocks, len(self._made.pieces) - 1
         for index, piece in enumerate(self._made.pieces):
             block = blocks[piece.block]
             if self._announced and block.section == Section.NONE and block.head in self._announced:
@@ -56,7 +57,8 @@ class Judge:
             else:
                 self._sentence(index, piece, block, sentence)
             if piece.kept:
-                self._earlier.add(sentence)
+                if index < last:
+                    self._earlier.add(sentence)
             elif piece.kind in _ANNOUNCED and announces(piece.text):
                 self._announced[piece.block] = _ANNOUNCED[piece.kind]
         self._examples()
@@ -224,6 +226,10 @@ class Judge:
 def _is_item(above: Block, block: Block) -> bool:
     """Whether an item of a list stands below a full item."""
     return above.kind == LineKind.BULLET and above.indent < block.indent and not above.is_head
+
+
+def _is_lead(piece: Piece) -> bool:
+    return piece.lead
 
 
 def _is_prose(piece: Piece, block: Block, text: str) -> bool:

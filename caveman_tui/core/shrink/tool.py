@@ -138,7 +138,7 @@ def _edited(tool: Definition, edit: _Edit, shorter: list[tuple[dict[str, Any], s
     removable, way = edit.survey.removable, edit.way
     if not isinstance(way, Spelling):
         return way.edited({(id(holder), key) for holder, key in removable}, {id(holder): text for holder, text in shorter})
-    shorter = [(holder, text) for holder, text in shorter if len(way.write(text)) < len(way.write(holder["description"]))]
+    shorter = [(holder, text) for holder, text in shorter if way.size(text) < way.size(holder["description"])]
     if not removable and not shorter:
         return tool.source
     for holder, key in removable:
