@@ -18,6 +18,8 @@ _WIDEST = 16
 """Bytes, levels, and blanks per level beyond which nothing is tried: they bound how much longer the attempt may be than what was read."""
 
 _NON_ASCII_ESCAPE = re.compile(rb"\\u(?!00[0-7])[0-9a-fA-F]{4}")
+_SPACED = re.compile(rb'\{"[^"\\]*(?:\\.[^"\\]*)*": ')
+"""An object whose first colon has a blank after it."""
 _ESCAPED_IN_ASCII = re.compile(r"[^\x00-\x7e]")
 
 
@@ -87,7 +89,7 @@ def _apparent_layout(data: bytes) -> tuple[int, bytes] | None:
     """The only indent and margin that can be those of `data`, by its first colon, or by the start of its second and its last line."""
     end = data.find(b"\n")
     if end < 0:
-        return (0 if data.startswith(b" ", data.find(b'":') + 2) else -1), b""
+        return (0 if _SPACED.match(data) else -1), b""
     second_line = data[end + 1 : end + 2 + _WIDEST]
     width = len(second_line) - len(second_line.lstrip(b" "))
     margin = len(data) - data.rfind(b"\n") - len("\n}")

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from caveman_tui.core.json_spelling import Spelling, spelling_of
@@ -30,6 +30,9 @@ def test_what_a_spelling_wrote_is_read_as_written(tree: Any, spelling: Spelling)
 
 
 @given(_objects, _spellings)
+@example({":": None}, Spelling(0, b"", False))
+@example({'":': None}, Spelling(0, b"", False))
+@example({'": ': None}, Spelling(-1, b"", False))
 def test_a_found_spelling_writes_the_data(tree: Any, spelling: Spelling) -> None:
     data = spelling.write(tree).replace(b"/", b"\\/")
     found = spelling_of(data, msgspec.json.decode(data))
