@@ -22,6 +22,7 @@ _OUTWEIGH_RESTATED = Signal.PROHIBITION | Signal.EXCLUSIVE | Signal.ONLY | Signa
 _OUTWEIGH_BENEFITS = Signal.PROHIBITION | Signal.EXCLUSIVE | Signal.ONLY | Signal.DEFAULT
 _OUTWEIGH_STEPS = Signal.PROHIBITION | Signal.DEFAULT | Signal.BOUND | Signal.DESTRUCTIVE | Signal.CHAIN
 _ELABORATION = Signal.ARGUMENT | Signal.ENUMERATION
+_JUDGED_APART = frozenset({Section.DIALOGUE, Section.RETURNS, Section.PROCESS, Section.EXAMPLES})
 _SHOWING = (Section.RETURNS, Section.EXAMPLES)
 _ABOUT_THE_TOOL = frozenset({"marketing", "restated-purpose", "purpose-again", "background"})
 """Filler that may still be the sentence which says what the tool is for."""
@@ -90,14 +91,8 @@ class Judge:
                 return
         if self._earlier.repeats(sentence):
             piece.drop("repetition", "says again what stands above")
-        elif block.section == Section.DIALOGUE:
-            piece.drop("dialogue", "example of a conversation")
-        elif block.section == Section.RETURNS:
-            self._among_results(piece, sentence)
-        elif block.section == Section.PROCESS:
-            self._among_steps(piece, sentence)
-        elif block.section == Section.EXAMPLES:
-            self._among_examples(index, piece, block, sentence)
+        elif block.section in _JUDGED_APART:
+            self._by_section(index, piece, block, sentence)
         elif (block.runs_on and piece.end == block.end) or not self._dropped(piece, block, sentence):
             if not (piece.bare or announces(text)):
                 piece.by_signs = True
@@ -105,6 +100,16 @@ class Judge:
                 piece.keep_by_signs()
             else:
                 piece.by_signs, piece.bare = True, piece.bare or not sentence.signals() & STRONG
+
+    def _by_section(self, index: int, piece: Piece, block: Block, sentence: Reading) -> None:
+        if block.section == Section.DIALOGUE:
+            piece.drop("dialogue", "example of a conversation")
+        elif block.section == Section.RETURNS:
+            self._among_results(piece, sentence)
+        elif block.section == Section.PROCESS:
+            self._among_steps(piece, sentence)
+        else:
+            self._among_examples(index, piece, block, sentence)
 
     def _among_results(self, piece: Piece, sentence: Reading) -> None:
         signals = sentence.signals()
