@@ -162,7 +162,7 @@ def _nest(text: str, blocks: list[Block]) -> None:
             section = blocks[head].section
         if section or block.own_section:
             _set_section(text, block, blocks[head] if head >= 0 else None)
-        if kind == text_kind or kind == heading:
+        if kind in (text_kind, heading):
             continue
         if kind in _LISTED or (kind == LineKind.FIELD and not block.is_head and not _REMARK.match(text, block.start + indent)):
             key = (head, indent, kind)

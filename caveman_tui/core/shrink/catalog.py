@@ -43,8 +43,8 @@ def _collector_paused() -> Iterator[None]:
     A second thread that comes in between leaves switching it on again to the first.
     """
     was_on = gc.isenabled()
-    gc.disable()
     try:
+        gc.disable()
         yield
     finally:
         if was_on:

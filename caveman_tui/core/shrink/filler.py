@@ -299,18 +299,6 @@ RULES = (
         ),
     ),
     FillerRule(
-        kind="purpose-again",
-        why="one more sentence on what the tool does",
-        unless=_TELLS_WHAT_TO_DO | Signal.CONDITION | Signal.UNIT | Signal.CAPABILITY,
-        opens=(
-            r"this (?:\w+ )?(?:tool|function|method|operation|endpoint|command) (?:\w+ly )?"
-            r"(?:provides?|retrieves?|gets?|fetche?s?|performs?"
-            r"|lists?|creates?|adds?|updates?|calculates?|initiates?|executes?|generates?|gathers?|enables?|offers?|gives?"
-            r"|searche?s?|finds?|reads?|queries|scans?|analy[sz]es?|clones?|downloads?|converts?|extracts?|computes?|checks?|validates?"
-            r"|inspects?|explores?|shows?|displays?|collects?)\b"
-        ),
-    ),
-    FillerRule(
         kind="restated-purpose",
         why="one more sentence on what the tool does",
         unless=_TELLS_WHAT_TO_DO | Signal.WHEN | Signal.CONDITION | Signal.UNIT | Signal.CAPABILITY | Signal.ENUMERATION,

@@ -19,12 +19,11 @@ from caveman_tui.core.shrink.vocabulary import LABELS, Signal
 _RULES_AMONG_EXAMPLES = Signal.PROHIBITION | Signal.EXCLUSIVE | Signal.ONLY | Signal.DEFAULT
 _RULES_IN_HEADINGS = Signal.PROHIBITION | Signal.EXCLUSIVE | Signal.ONLY
 _OUTWEIGH_RESTATED = Signal.PROHIBITION | Signal.EXCLUSIVE | Signal.ONLY | Signal.DEFAULT | Signal.BOUND | Signal.QUANTITY
-_OUTWEIGH_BENEFITS = Signal.PROHIBITION | Signal.EXCLUSIVE | Signal.ONLY | Signal.DEFAULT
-_OUTWEIGH_STEPS = Signal.PROHIBITION | Signal.DEFAULT | Signal.BOUND | Signal.DESTRUCTIVE | Signal.CHAIN
+_OUTWEIGH_BENEFITS = _OUTWEIGH_RESTATED | Signal.UNIT | Signal.DESTRUCTIVE | Signal.LITERAL | Signal.CHAIN
 _ELABORATION = Signal.ARGUMENT | Signal.ENUMERATION
-_JUDGED_APART = frozenset({Section.DIALOGUE, Section.RETURNS, Section.PROCESS, Section.EXAMPLES})
+_JUDGED_APART = frozenset({Section.DIALOGUE, Section.RETURNS, Section.EXAMPLES})
 _SHOWING = (Section.RETURNS, Section.EXAMPLES)
-_ABOUT_THE_TOOL = frozenset({"marketing", "restated-purpose", "purpose-again", "background"})
+_ABOUT_THE_TOOL = frozenset({"marketing", "restated-purpose", "background"})
 """Filler that may still be the sentence which says what the tool is for."""
 _USES = re.compile(r"(?:[-*•]\s+)?(?:use|pass|call|give)\b", re.IGNORECASE)
 _LEAST_BLANKS_OF_PLAIN = 2
@@ -106,8 +105,6 @@ class Judge:
             piece.drop("dialogue", "example of a conversation")
         elif block.section == Section.RETURNS:
             self._among_results(piece, sentence)
-        elif block.section == Section.PROCESS:
-            self._among_steps(piece, sentence)
         else:
             self._among_examples(index, piece, block, sentence)
 
@@ -119,15 +116,6 @@ class Judge:
             piece.keep("chain", "says where the result is used")
         else:
             piece.drop("return-shape", "describes what comes back")
-
-    def _among_steps(self, piece: Piece, sentence: Reading) -> None:
-        signals = sentence.signals()
-        if signals & Signal.MARKER:
-            piece.keep_by_signs()
-        elif signals & _OUTWEIGH_STEPS:
-            piece.keep("destructive", "says more than how it works inside")
-        else:
-            piece.drop("implementation", "says how it works inside")
 
     def _among_examples(self, index: int, piece: Piece, block: Block, sentence: Reading) -> None:
         signals = sentence.signals()

@@ -139,10 +139,8 @@ def tidy(text: str) -> str:
         return text
     for _ in range(_PASSES):
         lines = text.split("\n")
-        while lines and not lines[0].strip():
-            del lines[0]
-        while lines and not lines[-1].strip():
-            del lines[-1]
+        said = [index for index, line in enumerate(lines) if line.strip()]
+        lines = lines[said[0] : said[-1] + 1] if said else []
         made = _Tidying(text, lines)
         tidied = "\n".join(made.out)
         if made.settled or tidied == text or "\n" not in tidied:

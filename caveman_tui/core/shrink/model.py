@@ -28,7 +28,7 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     defaults: frozenset[str] = frozenset()
     """JSON texts of the defaults, strings without quotes."""
     described: dict[str, str] = {}
-    """What each parameter's own description says, by its name; of parameters of one name all of them."""
+    """For the tool's own description: what is left of each parameter's, by its name; of parameters of one name all of them."""
     parameter: str = ""
     """Name of the parameter this description belongs to, empty for the tool's own."""
 

@@ -13,7 +13,8 @@ LOOK_BACK = 120
 LEAST_WORDS = 4
 """Content words that a repetition must have."""
 
-_WORD = re.compile(r"[\w$%°#@&+/\\.\-]*\w|[^\x00-\x7f]")
+_WORD = re.compile(r"(?<![\w$%°#@&+/\\.\-])[\w$%°#@&+/\\.\-]*\w|[^\x00-\x7f]")
+"""Begins where a run of such signs begins: a search from each of them would grow with their square."""
 _STRETCH = re.compile(r"[\n.!?。！？；]+")
 """Between these signs there is no end of a sentence."""
 _BEFORE = "-*•+… "

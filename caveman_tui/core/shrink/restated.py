@@ -6,7 +6,7 @@ import re
 from caveman_tui.core.shrink.model import ToolContext
 from caveman_tui.core.shrink.reading import Reading
 from caveman_tui.core.shrink.vocabulary import GENERIC
-from caveman_tui.core.shrink.words import stem, stems_of, words_of
+from caveman_tui.core.shrink.words import stem, stems_in_order, stems_of, words_of
 
 _DEFAULT = re.compile(r"^(?:…\s*)?(?:the )?default(?:s)?(?: value)?(?: is| to|:|=|)\s*[\"'`]?([^\"'`]{1,40}?)[\"'`]?\s*\.?$", re.IGNORECASE)
 _FIELD = re.compile(r"^(?:[-*•+]\s+)?[*`\"'@$-]*\s*([\w.\-]+)[`\"'*]*\s*(?:\([^()]*\))?\s*[:：]\s*(.*)$", re.DOTALL)
@@ -35,7 +35,7 @@ class Known:
         self._lowered = ""
         self._lowered_described = ""
         self._all: frozenset[str] | None = None
-        self._described: list[frozenset[str]] | None = None
+        self._described: list[list[str]] | None = None
         self._lead_stems: set[str] | None = None
         self._tool_stems: set[str] | None = None
 
@@ -50,27 +50,26 @@ class Known:
         if field is None or field.group(1) not in self._context.parameters:
             return False
         name, said = field.groups()
-        described = "" if self._context.parameter else self._context.described.get(name, "")
+        described = self._context.described.get(name, "")
         known = f"{self._names_and_lead()} {described.lower()}" if described else self._names_and_lead()
         if said.isascii() and not _may_stand_in(known, words_of(said)):
             return False
-        return _GENERIC.union(stems_of(name), self._tool(), self._lead(), stems_of(described)).issuperset(stems_of(said))
+        general = _GENERIC.union(stems_of(name), self._tool(), self._lead())
+        return _stand_in_order([part for part in stems_in_order(said) if part not in general], stems_in_order(described))
 
     def restated_in(self, sentence: Reading) -> int:
-        """Where all content words of a sentence stand, if anywhere: in the lead and in names, or in a parameter's own description too."""
+        """Where all content words of a sentence stand: in the lead and in names, or in this order in a parameter's own description."""
         in_ascii, words = sentence.text.isascii(), sentence.words
         if not in_ascii or _may_stand_in(self._names_and_lead(), words):
             if self._all is None:
                 self._all = _GENERIC.union(self._names(), self._tool(), self._lead())
             if self._all.issuperset(sentence.stems()):
                 return Restated.LEAD
-        if not self._context.described or self._context.parameter:
-            return Restated.NOWHERE
-        if not in_ascii or _may_stand_in(self._all_described(), words):
+        if self._context.described and (not in_ascii or _may_stand_in(self._all_described(), words)):
             if self._described is None:
-                known = _GENERIC.union(self._names(), self._tool(), self._lead())
-                self._described = [known.union(stems_of(described)) for described in self._context.described.values()]
-            if any(known.issuperset(sentence.stems()) for known in self._described):
+                self._described = [stems_in_order(described) for described in self._context.described.values()]
+            content = [part for part in stems_in_order(sentence.text) if part not in _GENERIC]
+            if any(_stand_in_order(content, described) for described in self._described):
                 return Restated.SCHEMA
         return Restated.NOWHERE
 
@@ -95,7 +94,7 @@ class Known:
 
     def _all_described(self) -> str:
         if not self._lowered_described:
-            self._lowered_described = " ".join((self._names_and_lead(), *self._context.described.values())).lower()
+            self._lowered_described = " ".join(self._context.described.values()).lower()
         return self._lowered_described
 
     def _tool(self) -> set[str]:
@@ -110,6 +109,11 @@ class Known:
         if self._lead_stems is None:
             self._lead_stems = stems_of(self._lead_text)
         return self._lead_stems
+
+
+def _stand_in_order(stems: list[str], others: list[str]) -> bool:
+    rest = iter(others)
+    return all(part in rest for part in stems)
 
 
 def _may_stand_in(lowered: str, words: list[str]) -> bool:

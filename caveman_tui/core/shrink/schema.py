@@ -62,11 +62,20 @@ class Survey:
         kept = References(self._schemas, removable).kept
         self.removable = [(node, key) for node, key in self.removable if (id(node), key) not in kept]
 
-    def context(self, parameter: str) -> ToolContext:
-        """What a description of `parameter` may be compared with."""
+    def context(self, parameter: str, left: dict[int, str]) -> ToolContext:
+        """What a description of `parameter` may be compared with, or the tool's own for an empty name.
+
+        `left` is what is left of the parameters' descriptions, by the `id` of the object that has each; only what is left is compared with.
+        """
         if self._own_context is None:
             self._own_context = self._gathered()
-        return msgspec.structs.replace(self._own_context, parameter=parameter) if parameter else self._own_context
+        if parameter:
+            return msgspec.structs.replace(self._own_context, parameter=parameter)
+        described: dict[str, str] = {}
+        for schema, name in self._input:
+            if name and isinstance(schema.get("description"), str):
+                described[name] = f"{described.get(name, '')}\n{left.get(id(schema), schema['description'])}"
+        return msgspec.structs.replace(self._own_context, described=described) if described else self._own_context
 
     def _walk(self, schema: _Node) -> list[tuple[_Node, str]]:
         """Note what stands in `schema` and in all schemas below, and return them with the parameter that each belongs to."""
@@ -98,10 +107,7 @@ class Survey:
         parameters: set[str] = set()
         constants: set[str] = set()
         defaults: set[str] = set()
-        described: dict[str, str] = {}
-        for schema, parameter in self._input:
-            if parameter and isinstance(schema.get("description"), str):
-                described[parameter] = f"{described.get(parameter, '')}\n{schema['description']}"
+        for schema, _ in self._input:
             if "properties" in schema and isinstance(schema["properties"], dict):
                 parameters.update(schema["properties"])
             if "enum" in schema and isinstance(schema["enum"], list):
@@ -111,11 +117,7 @@ class Survey:
             if "default" in schema:
                 defaults.add(_plain(schema["default"]))
         return ToolContext(
-            tool=self._name,
-            parameters=frozenset(parameters),
-            enum_values=frozenset(constants),
-            defaults=frozenset(defaults),
-            described=described,
+            tool=self._name, parameters=frozenset(parameters), enum_values=frozenset(constants), defaults=frozenset(defaults)
         )
 
 

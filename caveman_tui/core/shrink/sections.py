@@ -12,7 +12,6 @@ class Section:
     EXAMPLES = "examples"
     PARAMETERS = "parameters"
     BENEFITS = "benefits"
-    PROCESS = "process"
     DIALOGUE = "dialogue"
 
 
@@ -46,19 +45,11 @@ _SECTIONS = re.compile(
         |参数(?:说明)?|输入(?:参数)?|매개변수|파라미터|引数|パラメータ
         |parámetros|argumentos|paramètres|parameter|argumente|parametri|parâmetros
     )$
-    |(?P<process>
-        (?:.{0,30},\ )?(?:the|this)\ (?:tool|function|operation|command)\ (?:will|does)(?:\ (?:automatically|then|the\ following))*
-        |how\ (?:it|this|this\ tool|the\ tool)\ works
-        |(?:selection|matching|scoring|internal)\ (?:process|algorithm|logic)
-        |工作原理|实现原理|处理流程|内部流程|動作原理|処理の流れ|funktionsweise|cómo\ funciona|fonctionnement|come\ funziona|como\ funciona
-    )$
     |(?P<benefits>
         (?:(?:key|main|core|performance|advanced)\ )*(?:benefits|advantages|highlights|optimi[sz]ations)
         |[A-Za-z\ ,'’⚠️-]{0,60}\b(?:will\ result\ in|results\ in|leads\ to|ensures\ you|helps\ you|lets\ you)
         |(?:smart|intelligent)\ (?:detection|features?)
         |why\ (?:use\ )?(?:this|it).{0,20}
-        |(?:[A-Za-z-]+\ ){0,2}use[- ]cases?(?:\ (?:include|are))?
-        |(?:typische\ )?anwendungsfälle|casos\ de\ uso|cas\ d['’](?:usage|utilisation)|casi\ d['’]uso
         |(?:this\ (?:tool\ )?is\ )?(?:particularly|especially|very|also\ )*(?:useful|helpful|valuable|handy)\ (?:for|in)\b.{0,30}
         |(?:perfect|ideal|great|best\ suited|excellent)\ (?:for|use\ cases?)\b.{0,30}
         |优势|特点|优点

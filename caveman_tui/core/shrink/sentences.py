@@ -3,11 +3,11 @@
 import re
 
 _END = (
-    r"(?:(?<=[.!?])[.!?]*[\"')\]*_”’]*(?=\s)"
-    r"|(?<=[。！？])[。！？]*[”」』）)]*(?=\s*\S)"
+    r"(?:(?<=[.!?])(?<![.!?][.!?])[.!?]*[\"')\]*_”’]*(?=\s)"
+    r"|(?<=[。！？])(?<![。！？][。！？])[。！？]*[”」』）)]*(?=\s*\S)"
     r"|(?<=；)(?=\S))"
 )
-"""What follows the sign that ends a sentence."""
+"""What follows the sign that ends a sentence, the first of several: from each of them on the work would grow with their square."""
 _MAY_END = re.compile(rf"[.!?。！？；]{_END}")
 _ENDS = re.compile(
     r"[`\"“「(:.!?。！？；]"

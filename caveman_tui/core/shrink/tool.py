@@ -4,13 +4,13 @@ A tool that a common writer wrote is edited as a tree and written again, any oth
 """
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import Any, NamedTuple
 
 from caveman_tui.core.json_spans import JsonRefused
 from caveman_tui.core.json_spelling import Spelling, spelling_of
 from caveman_tui.core.json_tree import pointer_step
 from caveman_tui.core.policy import Level
+from caveman_tui.core.schema_references import Member
 from caveman_tui.core.shrink.description import WHOLE_BYTES, describe, shorten_all
 from caveman_tui.core.shrink.model import ShrunkDescription, ShrunkTool
 from caveman_tui.core.shrink.schema import Described, Survey, may_need_annotation
@@ -81,15 +81,18 @@ def explain_tool(tool: ShrunkTool, level: Level) -> tuple[ShrunkDescription, ...
     survey = Survey(text.tree, tool.name)
     described = {(id(holder), "description"): (holder, parameter) for holder, parameter in survey.described}
     pointers = _pointers(text.tree)
-    explained = []
-    for member in text.members:
-        if member in described:
-            holder, parameter = described[member]
-            before = holder["description"]
-            after, units = describe(before, survey.context(parameter), level)
-            pointer = f"{pointers[id(holder)]}/description"
-            explained.append(ShrunkDescription(pointer=pointer, before=before, after=after, units=units))
-    return tuple(explained)
+    left: dict[int, str] = {}
+    explained: dict[Member, ShrunkDescription] = {}
+    for own in (False, True):
+        for member in text.members:
+            holder, parameter = described.get(member, ({}, ""))
+            if holder and (not parameter) is own:
+                before = holder["description"]
+                after, units = describe(before, survey.context(parameter, left), level)
+                left[id(holder)] = after
+                pointer = f"{pointers[id(holder)]}/description"
+                explained[member] = ShrunkDescription(pointer=pointer, before=before, after=after, units=units)
+    return tuple(explained[member] for member in text.members if member in explained)
 
 
 class _Edit(NamedTuple):
@@ -107,11 +110,13 @@ def _shrink(tools: list[Definition], level: Level) -> list[bytes]:
     unsettled = list(map(_unsettled, surveys))
     touched = [index for index, survey in enumerate(surveys) if survey.removable or unsettled[index]]
     edits = [(index, edit) for index in touched if (edit := _edit_of(tools[index], surveys[index], unsettled[index]))]
-    described = [(holder["description"], edit.survey.context(parameter)) for _, edit in edits for holder, parameter in edit.unsettled]
-    texts = iter(shorten_all(described, level))
+    left: dict[int, str] = {}
+    for own in (False, True):
+        wanted = [(edit.survey, holder, name) for _, edit in edits for holder, name in edit.unsettled if (not name) is own]
+        texts = shorten_all([(holder["description"], survey.context(name, left)) for survey, holder, name in wanted], level)
+        left |= {id(holder): text for (_, holder, _), text in zip(wanted, texts, strict=True)}
     for index, edit in edits:
-        left = zip(edit.unsettled, islice(texts, len(edit.unsettled)), strict=True)
-        shorter = [(holder, text) for (holder, _), text in left if text != holder["description"]]
+        shorter = [(holder, left[id(holder)]) for holder, _ in edit.unsettled if left[id(holder)] != holder["description"]]
         shrunk[index] = _edited(tools[index], edit, shorter)
     return shrunk
 

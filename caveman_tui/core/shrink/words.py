@@ -122,9 +122,14 @@ _remembered = functools.lru_cache(maxsize=_REMEMBERED_WORDS)(_stems_of_run)
 
 def stems_of(text: str) -> set[str]:
     """Return the stems of all words in `text`, of those too that are parts of names."""
+    return set(stems_in_order(text))
+
+
+def stems_in_order(text: str) -> list[str]:
+    """Return what `stems_of` does in the order of the text, each as often as it stands there."""
     if not text.isascii() or len(text) > _LONGEST_REMEMBERED:
-        return set(_stems_of_run(text))
-    return set(chain.from_iterable(map(_remembered, _runs(text))))
+        return _stems_of_run(text)
+    return list(chain.from_iterable(map(_remembered, _runs(text))))
 
 
 def _runs(text: str) -> list[str]:

@@ -170,14 +170,10 @@ class TestLists:
         assert shrunk(text) == LONG
 
     @pytest.mark.parametrize(
-        "head", ["The tool will:", "On a busy day, this tool will:", "How it works:", "Selection process:", "工作原理："]
+        "item", ["Bookings of up to a dozen", "Bookings that delete older ones", "Stays of 30 minutes", "Rooms: place=inside"]
     )
-    def test_steps_that_a_caller_never_sees_go_with_their_head(self, head: str) -> None:
-        assert shrunk(f"{LONG}\n\n{head}\n1. Look at the rooms of the house\n2. Walk to the table") == LONG
-
-    @pytest.mark.parametrize("step", ["Delete the older booking", "Not look at the cellar", "Wait for up to an hour"])
-    def test_a_step_with_consequences_keeps_all_of_them(self, step: str) -> None:
-        text = f"{LONG}\n\nThe tool will:\n1. Look at the rooms of the house\n2. {step}"
+    def test_praise_with_a_fact_in_it_stays(self, item: str) -> None:
+        text = f"{LONG}\n\nBest suited use cases include:\n- Long evenings with colleagues\n- {item}"
         assert shrunk(text) == text
 
     def test_a_heading_goes_with_the_last_line_below_it(self) -> None:
@@ -326,7 +322,7 @@ class TestSchema:
         assert "This tool" not in shrunk(text)
 
     def test_what_a_parameter_says_itself_goes(self) -> None:
-        context = msgspec.structs.replace(CONTEXT, described={"note": "Wishes that the waiter reads out to the kitchen"})
+        context = msgspec.structs.replace(CONTEXT, described={"note": "The waiter reads out the wishes for the kitchen"})
         assert shrunk(LONG + " The waiter reads the wishes to the kitchen. Ask first.", context=context) == LONG + " … Ask first."
         assert shrunk(LONG + "\n\n- `note`: wishes for the kitchen", context=context) == LONG
 
@@ -337,6 +333,7 @@ class TestSchema:
             "The waiter never reads the wishes to the kitchen.",
             "The waiter reads `wishes` to the kitchen.",
             "Two waiters of the kitchen.",
+            "The kitchen reads the wishes to the waiter.",
         ],
     )
     def test_what_a_parameter_does_not_say_itself_stays(self, sentence: str) -> None:

@@ -66,7 +66,6 @@ FILLER = [
     ("naming", "This tool can be referenced as the butler of the house."),
     ("implementation", "The booking leverages the ledger of the house."),
     ("restated-purpose", "It gives the person a table at the restaurants."),
-    ("purpose-again", "This tool inspects the halls of the town for parties."),
     ("return-shape", "The full response will include the name of the waiter."),
     ("return-shape", "Devuelve los nombres de los camareros."),
     ("return-shape", "Retorna nomes de garçons."),

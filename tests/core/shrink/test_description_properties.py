@@ -137,11 +137,16 @@ def test_what_carries_a_marker_goes_only_as_a_repetition_or_in_an_example_or_fen
         "1.",
         "：",
         "的",
+        ".",
+        "?!",
+        "。",
+        "\n",
     ],
 )
 def test_walls_come_out(level: Level, unit: str) -> None:
     wall = unit * (20_000 // len(unit))
     assert len(shorten(wall, CONTEXT, level)) <= len(wall)
+    assert len(shorten(f"Lead. {wall}x", CONTEXT, level)) <= len(wall) + 7
 
 
 def test_the_work_grows_with_the_text_and_not_with_its_square(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -342,3 +342,25 @@ def test_what_is_remembered_is_per_level_and_name() -> None:
     assert [catalog.level for catalog in levels] == list(Level)
     assert shrink_catalog(data) is shrink_catalog(data)
     assert not shrink_catalog(data, exclude=("t",)).changed
+
+
+_AMOUNT = "The amount goes to the vendor in small coins of the account."
+_PAY = (
+    f"Pays for the goods. {'The person who asks is willing to hand over a sum for the things that were chosen. ' * 2}{_AMOUNT} Good luck."
+)
+
+
+def _pay(amount: str) -> bytes:
+    return json.dumps([{"name": "pay", "description": _PAY, "inputSchema": {"properties": {"amount": {"description": amount}}}}]).encode()
+
+
+@pytest.mark.parametrize("head", ["Returns:", "Perfect for:"])
+def test_what_a_parameter_loses_its_tool_keeps(head: str) -> None:
+    long = "A sum that the person is willing to hand over for the things that were chosen in the shop. " * 2
+    assert _AMOUNT.encode() in shrink_catalog(_pay(f"{long}\n{head}\n- {_AMOUNT}\n")).after
+
+
+def test_what_a_parameter_keeps_its_tool_drops() -> None:
+    (tool,) = json.loads(shrink_catalog(_pay(_AMOUNT)).after)
+    assert _AMOUNT not in tool["description"]
+    assert tool["inputSchema"]["properties"]["amount"]["description"] == _AMOUNT
