@@ -14,7 +14,7 @@ from caveman_tui.core.json_spans import JsonDocument
 from caveman_tui.core.json_tree import DEEPEST, Path, json_pointer, pointer_step
 
 
-class FoundTool(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class FoundTool(msgspec.Struct, frozen=True, kw_only=True):
     """One tool definition in a document."""
 
     name: str

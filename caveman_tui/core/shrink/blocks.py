@@ -142,10 +142,9 @@ def _nest(text: str, blocks: list[Block]) -> None:
     heads: list[int] = []
     groups = 0
     last_of: dict[tuple[int, int, int], int] = {}
-    text_kind, heading = LineKind.TEXT, LineKind.HEADING
     for index, block in enumerate(blocks):
         kind, indent = block.kind, block.indent
-        if kind == heading:
+        if kind == LineKind.HEADING:
             head = _head_of_heading(text, blocks, index, headings)
             heads.clear()
         else:
@@ -162,7 +161,7 @@ def _nest(text: str, blocks: list[Block]) -> None:
             section = blocks[head].section
         if section or block.own_section:
             _set_section(text, block, blocks[head] if head >= 0 else None)
-        if kind in (text_kind, heading):
+        if kind in (LineKind.TEXT, LineKind.HEADING):
             continue
         if kind in _LISTED or (kind == LineKind.FIELD and not block.is_head and not _REMARK.match(text, block.start + indent)):
             key = (head, indent, kind)

@@ -106,7 +106,6 @@ RULES = (
             r"(?:devuelve|retorna|renvoie|retourne) (?:una?|une|el|la|los|las|le|les|des) "
             r"(?:lista|objeto|tabla|json|resultados?|detalles|datos|información|respuesta"
             r"|liste|objet|tableau|résultats?|détails|données|informations)\b",
-            r"(?:devuelve|retorna|renvoie|retourne|restituisce)\b(?!.*\b(?:se|si|cuando|quando|caso|cas|errore?s?|erros?|erreurs?|no|não|ne|non)\b)",
         ),
         phrases=(_phrase("", r"^(?!.*(?:エラー|오류|에러)).*(?:返されます|返却されます|を返します|반환합니다|반환됩니다)[。.]?$"),),
     ),
@@ -350,7 +349,7 @@ _OPENING_WORDS = _words(
     particularly especially very perfect ideal great essential invaluable excellent useful helpful valuable well best handy indispensable
     docs documentation api homepage website source please see visit read check refer consult to learn for under behind
     optionally accept accepts take takes each every say happy enjoy they
-    als como vous devuelve retorna renvoie retourne restituisce perfekt perfecto perfecta ideale
+    als como vous devuelve retorna renvoie retourne perfekt perfecto perfecta ideale
     successful json final full
     """
 )

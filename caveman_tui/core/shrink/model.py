@@ -18,7 +18,7 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     """One short phrase for a person."""
 
 
-class ToolContext(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     """What a description's own tool says structurally. Neighbouring tools are not in it: output must not depend on them."""
 
     tool: str = ""
@@ -43,7 +43,7 @@ class ShrunkDescription(msgspec.Struct, frozen=True, kw_only=True):
     units: tuple[Unit, ...]
 
 
-class ShrunkTool(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class ShrunkTool(msgspec.Struct, frozen=True, kw_only=True):
     """One tool of a catalog, before and after."""
 
     name: str
