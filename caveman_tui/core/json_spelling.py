@@ -17,7 +17,8 @@ _DEEPEST = 100
 _WIDEST = 16
 """Bytes, levels, and blanks per level beyond which nothing is tried: they bound how much longer the attempt may be than what was read."""
 
-_NON_ASCII_ESCAPE = re.compile(rb"\\u(?!00[0-7])[0-9a-fA-F]{4}")
+_NON_ASCII_ESCAPE = re.compile(rb"\\u(?:007[fF]|(?!00[0-7])[0-9a-fA-F]{4})")
+"""That of DEL too, which JSON lets stand and writers of ASCII escape."""
 _SPACED = re.compile(rb'\{"[^"\\]*(?:\\.[^"\\]*)*": ')
 """An object whose first colon has a blank after it."""
 _ESCAPED_IN_ASCII = re.compile(r"[^\x00-\x7e]")
@@ -82,7 +83,8 @@ def utf16_escapes(char: str) -> str:
 
 
 def _is_deep(data: bytes, tree: Any) -> bool:
-    return data.count(b"{") + data.count(b"[") > _DEEPEST and is_deeper(tree, _DEEPEST)
+    opened = len(data) - len(data.translate(None, b"{["))  # in half the time of two counts
+    return opened > _DEEPEST and is_deeper(tree, _DEEPEST)
 
 
 def _apparent_layout(data: bytes) -> tuple[int, bytes] | None:

@@ -1,12 +1,14 @@
+import gc
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caveman_tui.core.json_spans import DEPTH_LIMIT, JsonDocument, JsonRefused, Span
+from caveman_tui.core.json_spans import DEPTH_LIMIT, JsonDocument, JsonRefused, Span, is_deeper
 from tests.core.requests import generated, spelled
 
 _values = st.recursive(
@@ -131,6 +133,20 @@ def test_refused_bodies_say_why(body: bytes, code: str, fast: bool) -> None:
 def test_the_deepest_document_that_is_read(fast: bool) -> None:
     document = JsonDocument(b"[" * DEPTH_LIMIT + b"]" * DEPTH_LIMIT, fast=fast)
     assert document.locate((0,) * (DEPTH_LIMIT - 1)).span == Span(DEPTH_LIMIT - 1, DEPTH_LIMIT + 1)
+
+
+@pytest.mark.parametrize("collected", [True, False])
+@given(_values, st.sampled_from([json.dumps, lambda tree: msgspec.json.encode(tree).decode()]))
+def test_how_deep_a_value_nests(collected: bool, value: Any, write: Callable[[Any], str]) -> None:
+    read = msgspec.json.decode(write(value))
+    if collected:
+        gc.collect()  # which stops tracking what holds no containers
+
+    def levels(node: Any) -> int:
+        items = node.values() if isinstance(node, dict) else node if isinstance(node, list) else None
+        return 0 if items is None else 1 + max(map(levels, items), default=0)
+
+    assert [is_deeper(read, limit) for limit in range(1, 9)] == [levels(value) > limit for limit in range(1, 9)]
 
 
 @pytest.mark.parametrize("path", [("b",), ("a", 3), ("a", "x"), (0,), ("a", 0, "x")])

@@ -86,7 +86,11 @@ def joined(made: Plan) -> str:
             continue
         said, index = text[piece.start : piece.end].rstrip(), piece.block
         if index == last_block:
-            out += (" " if at == last_piece + 1 else f" {CUT_SIGN} ", said)
+            if at != last_piece + 1:
+                out.append(f" {CUT_SIGN} ")
+            elif text[piece.start - 1].isspace():  # between sentences of Chinese there is nothing
+                out.append(" ")
+            out.append(said)
         else:
             block = blocks[index]
             if out:

@@ -16,7 +16,6 @@ _BETWEEN_RUNS = "\"'`,()"
 _JOINT = re.compile(r"[A-Za-z0-9][^\w\s\"'`,.()’\-…]|\d[.\-]|[^\w\s\"'`,.()*\-•+…‘’“”>→=:][A-Za-z0-9]")
 """What makes a run of characters a value although it isn't quoted: a sign that prose doesn't put there."""
 _TEMPLATE = re.compile(r"<[a-z][\w|\- ]*>|\{\{?[a-z_]+\}\}?")
-_LETTERS = re.compile(r"[^\W\d_]+|\s+")
 _SIGNS_OF_PROSE = frozenset("9_'\"()[]{},!?=")
 _WORD = re.compile(r"[A-Za-z_][\w]*")
 _REMEMBERED_LITERALS = 1024
@@ -83,10 +82,18 @@ def value_shapes(text: str) -> set[str]:
 def _shape_of(literal: str) -> str:
     if literal.isascii() and literal.replace("_", "").isalnum():
         return ""
-    literal = _ASSIGNED.sub("", literal).strip("\"'`")
+    if "=" in literal:
+        literal = _ASSIGNED.sub("", literal)
+    literal = literal.strip("\"'`")
     if literal.count(" ") > 2 or _NUMBER.match(literal):
         return ""
-    signs = {"9" if sign.isdecimal() else sign for sign in _LETTERS.sub("", literal.strip(".,;:!?()[]{}"))}
+    signs: set[str] = set()
+    for sign in set(literal.strip(".,;:!?()[]{}")):
+        if sign.isalnum():
+            if sign.isdecimal():
+                signs.add("9")
+        elif not sign.isspace():
+            signs.add(sign)
     return "" if signs <= _SIGNS_OF_PROSE or signs == {"-"} else "".join(sorted(signs))
 
 

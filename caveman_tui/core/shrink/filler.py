@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from caveman_tui.core.shrink.vocabulary import LABELS, Signal
 
@@ -26,15 +27,11 @@ class FillerRule:
     why: str
     unless: int
     """Signals that outweigh this rule."""
-    opens: str = ""
-    """Pattern of what such a sentence begins with, after list signs."""
-    opens_plainly: str = ""
+    opens: Phrase | None = None
+    """What such a sentence begins with, after list signs; the words are those that this begins with."""
+    opens_plainly: Phrase | None = None
     """The same for a sentence without list signs."""
     phrases: tuple[Phrase, ...] = ()
-
-
-def _any(*alternatives: str) -> str:
-    return "|".join(alternatives)
 
 
 def _words(text: str) -> frozenset[str]:
@@ -42,7 +39,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _phrase(words: str, *alternatives: str) -> Phrase:
-    return Phrase(_words(words), re.compile(_any(*alternatives), re.IGNORECASE))
+    return Phrase(_words(words), re.compile("|".join(alternatives), re.IGNORECASE))
 
 
 _START = re.compile(r"(?:…\s*)?((?:[-*•+]\s+|\d{1,2}[.)]\s+)?(?:\*\*|_)?)")
@@ -80,28 +77,31 @@ RULES = (
         kind="return-shape",
         why="says what comes back, not what goes in",
         unless=_RULES_OUT | Signal.DEFAULT | Signal.PREREQUISITE | Signal.CHAIN,
-        opens=_any(
+        opens=_phrase(
+            "it this the and which also then will simply automatically return returns respond responds yield yields you you'll",
             rf"(?:(?:{_THE_TOOL}|and|which) )?{_ADVERBS}(?:returns?|responds? with|yields?)\b",
             rf"(?:{_THE_TOOL}|the server) {_ADVERBS}(?:answers|replies|gives back)\b",
             r"you(?:'ll| will) (?:receive|get)(?: back)? (?:an?|the) (?:\w+ )?"
             r"(?:list|object|table|array|dictionary|summary|report|response)\b",
         ),
-        opens_plainly=r"^[:@](?:returns?|rtype)\b|返回|将返回|会返回",
+        opens_plainly=_phrase("return returns rtype 返回 将返回 会返回", r"^[:@](?:returns?|rtype)\b|返回|将返回|会返回"),
     ),
     FillerRule(
         kind="return-shape",
         why="says what comes back, not what goes in",
         unless=_RULES_OUT | Signal.DEFAULT | Signal.PREREQUISITE | Signal.CHAIN | Signal.INSTRUCTION,
-        opens=(
+        opens=_phrase(
+            "the successful json final full response result results answer output returned",
             r"(?:the )?(?:(?:successful|json|final|full) )?(?:response|results?|answer|output|returned \w+)(?: \w+)? "
-            r"(?:is|are|includes?|contains?|will|has|have|shows?|consists?)\b"
+            r"(?:is|are|includes?|contains?|will|has|have|shows?|consists?)\b",
         ),
     ),
     FillerRule(
         kind="return-shape",
         why="says what comes back, not what goes in",
         unless=_OF_ITS_OWN | Signal.INSTRUCTION | Signal.EMPHASIS,
-        opens_plainly=_any(
+        opens_plainly=_phrase(
+            "als zurückgegeben como vous devuelve retorna renvoie retourne",
             r"(?:als ergebnis|zurückgegeben wird|como resultado|vous recevrez)\b",
             r"(?:devuelve|retorna|renvoie|retourne) (?:una?|une|el|la|los|las|le|les|des) "
             r"(?:lista|objeto|tabla|json|resultados?|detalles|datos|información|respuesta"
@@ -113,36 +113,40 @@ RULES = (
         kind="return-shape",
         why="says what the parts of a result hold",
         unless=_RULES_OUT | Signal.CHAIN,
-        opens_plainly=(
+        opens_plainly=_phrase(
+            "each every",
             r"^(?:each|every) (?:element|item|entry|row|record|object|hit) (?:of|in) the (?:answer|results?|response|output) "
-            r"(?:contains?|includes?|has|have|consists?)\b"
+            r"(?:contains?|includes?|has|have|consists?)\b",
         ),
     ),
     FillerRule(
         kind="return-shape",
         why="says what the parts of a result hold",
         unless=_STATES_A_VALUE | Signal.LITERAL | Signal.ARGUMENT,
-        opens_plainly=(
+        opens_plainly=_phrase(
+            "each every",
             r"^(?:each|every) (?:result|match|hit|response|answer|(?:[\w ]{2,20} )?returned|returned [\w ]{2,20}?)"
-            r" (?:contains?|includes?|has|have|consists?)\b"
+            r" (?:contains?|includes?|has|have|consists?)\b",
         ),
     ),
     FillerRule(
         kind="marketing",
         why="praises the tool",
         unless=_TELLS_WHAT_TO_DO,
-        opens=(
+        opens=_phrase(
+            "it it's this this's the particularly especially very also perfect ideal great essential invaluable excellent useful helpful "
+            "valuable well best handy indispensable perfekt perfecto perfecta idéal ideale",
             r"(?:(?:it|this|the tool|this tool)(?:'s| is)? )?(?:particularly |especially |very |also )*"
             r"(?:(?:perfect|ideal|great|essential|invaluable|excellent|useful|helpful|valuable"
             r"|well[- ]suited|best suited|handy|indispensable) (?:for|in)"
-            r"|(?:ideal|perfekt|perfect[oa]|idéal|ideale) (?:für|para|pour|per))\b"
+            r"|(?:ideal|perfekt|perfect[oa]|idéal|ideale) (?:für|para|pour|per))\b",
         ),
     ),
     FillerRule(
         kind="marketing",
         why="praises the tool",
         unless=_OF_ITS_OWN | Signal.CAPABILITY,
-        opens_plainly=r"^(?:say goodbye to|happy \w+ing|enjoy)\b",
+        opens_plainly=_phrase("say happy enjoy", r"^(?:say goodbye to|happy \w+ing|enjoy)\b"),
         phrases=(
             _phrase(
                 "award lightning class leading generation unparalleled unmatched hassle game supercharge supercharges turbocharge "
@@ -229,7 +233,7 @@ RULES = (
         kind="background",
         why="explains what something is, not how to call",
         unless=_ANYTHING_ELSE,
-        opens_plainly=r"^they are (?:primarily|mainly|typically|usually|often) used\b",
+        opens_plainly=_phrase("they", r"^they are (?:primarily|mainly|typically|usually|often) used\b"),
         phrases=(
             _phrase(
                 "collection collections template templates container containers instance instances block blocks namespace concept notion",
@@ -242,7 +246,8 @@ RULES = (
         kind="reference",
         why="points to a document for further reading",
         unless=_STATES_A_VALUE | Signal.CHAIN,
-        opens=_any(
+        opens=_phrase(
+            "docs documentation api homepage website source please see visit read check refer consult to learn for",
             r"(?:docs|documentation|api reference|homepage|website|source(?: code)?)\s*:\s*https?://\S+$",
             rf"(?:please )?(?:see|visit|read|check(?: out)?|refer to|consult)\b{_NO_TOOL}.{{0,40}}{_DOCUMENT}.{{0,80}}"
             r"\b(?:to learn more|for (?:(?:more|further|additional|full) )?(?:information|details?|reading))\b",
@@ -254,22 +259,24 @@ RULES = (
         kind="implementation",
         why="says how it works inside",
         unless=_STATES_A_VALUE,
-        opens=r"(?:under the hood|behind the scenes)\b",
+        opens=_phrase("under behind", r"(?:under the hood|behind the scenes)\b"),
     ),
     FillerRule(
         kind="rationale",
         why="gives a reason, not a rule",
         unless=_TELLS_WHAT_TO_DO | Signal.WHEN | Signal.ARGUMENT | Signal.CONDITION | Signal.INSTRUCTION,
-        opens=(
+        opens=_phrase(
+            "this that these which it doing",
             r"(?:this|that|these|which|it|doing so) (?:(?:will|can|also) )?(?:avoids?|ensures?|helps?|improves?|reduces?"
-            r"|allows? you|enables? you|makes? it (?:easier|possible)|is because|saves? (?:you|time|work|effort|tokens|money|calls))\b"
+            r"|allows? you|enables? you|makes? it (?:easier|possible)|is because|saves? (?:you|time|work|effort|tokens|money|calls))\b",
         ),
     ),
     FillerRule(
         kind="restated-schema",
         why="lists what the tool takes",
         unless=(_TELLS_WHAT_TO_DO & ~Signal.DESTRUCTIVE) | Signal.UNIT | Signal.CHOICES,
-        opens=_any(
+        opens=_phrase(
+            "it this the also optionally accept accepts take takes",
             rf"(?:{_THE_TOOL} )?(?:also |optionally )*accepts?\b",
             rf"(?:{_THE_TOOL} )?(?:also |optionally )*takes? (?:an?|the|one|two) "
             r".{1,80}(?:and returns|as (?:an? )?(?:input|argument|parameter))",
@@ -279,9 +286,10 @@ RULES = (
         kind="naming",
         why="says how it is named or filed",
         unless=_RULES_OUT,
-        opens=(
+        opens=_phrase(
+            "this the",
             r"(?:this|the) (?:command|tool|function|server) (?:can|may) (?:also )?be"
-            r" (?:referenced|referred to|called|mentioned) (?:as|by)\b"
+            r" (?:referenced|referred to|called|mentioned) (?:as|by)\b",
         ),
         phrases=(_phrase("category", r"\b(?:belongs to|falls (?:under|into)) the [\w ]{2,60} category\b"),),
     ),
@@ -301,10 +309,11 @@ RULES = (
         kind="restated-purpose",
         why="one more sentence on what the tool does",
         unless=_TELLS_WHAT_TO_DO | Signal.WHEN | Signal.CONDITION | Signal.UNIT | Signal.CAPABILITY | Signal.ENUMERATION,
-        opens=(
+        opens=_phrase(
+            "it this",
             r"(?:it|this (?:\w+ )?(?:tool|function|method|operation|endpoint|command|api)) (?:\w+ly )?(?:provides?"
             r"|retrieves?|gets?|fetche?s?|performs?|focuses on|specializes in"
-            r"|lists?|creates?|adds?|updates?|calculates?|initiates?|executes?|generates?|gathers?|enables?|offers?|gives?)\b"
+            r"|lists?|creates?|adds?|updates?|calculates?|initiates?|executes?|generates?|gathers?|enables?|offers?|gives?)\b",
         ),
     ),
 )
@@ -331,31 +340,28 @@ _PARTS = re.compile(r"\w+").findall
 """Returns the words of a text, those that an apostrophe joins each by itself."""
 
 
-def _openings(*, plain: bool) -> tuple[re.Pattern[str], tuple[int, ...]]:
-    """Return one pattern with a group for each rule, and which rule a group is of: the first rule that fits is the first group."""
-    alternatives, indices = [], []
+class _Opening(NamedTuple):
+    """What a sentence of a rule begins with."""
+
+    rule: int
+    """Index of the rule."""
+    pattern: re.Pattern[str]
+    plainly: bool
+    """Only without list signs."""
+
+
+def _by_first_word() -> dict[str, list[_Opening]]:
+    openings: dict[str, list[_Opening]] = {}
     for index, rule in enumerate(RULES):
-        parts = [part for part in (rule.opens, rule.opens_plainly if plain else "") if part]
-        if parts:
-            alternatives.append(f"({_any(*parts)})")
-            indices.append(index)
-    return re.compile(_any(*alternatives), re.IGNORECASE), tuple(indices)
+        for opening, plainly in ((rule.opens, False), (rule.opens_plainly, True)):
+            if opening is not None:
+                for word in opening.words:
+                    openings.setdefault(word if word.isascii() else _UNSPACED, []).append(_Opening(index, opening.pattern, plainly))
+    return openings
 
 
-_OPENING_WORDS = _words(
-    """
-    it it's this this's the these those that and which you you'll also then will simply automatically doing
-    return returns rtype respond responds yield yields response responses result results answer output returned
-    particularly especially very perfect ideal great essential invaluable excellent useful helpful valuable well best handy indispensable
-    docs documentation api homepage website source please see visit read check refer consult to learn for under behind
-    optionally accept accepts take takes each every say happy enjoy they
-    als como vous devuelve retorna renvoie retourne perfekt perfecto perfecta ideale
-    successful json final full
-    """
-)
-"""What sentences with an opening of a rule begin with, if it is ASCII; looking it up spares trying the openings on all others."""
-_PLAIN_OPENINGS = _openings(plain=True)
-_LISTED_OPENINGS = _openings(plain=False)
+_OPENINGS = _by_first_word()
+"""The openings by their first word, in the order of the rules; by no word those whose first word is not ASCII."""
 
 
 def filler_of(text: str, words: list[str]) -> FillerRule | None:
@@ -366,9 +372,10 @@ def filler_of(text: str, words: list[str]) -> FillerRule | None:
     if not words:
         return None
     first = _NO_RULE
-    opening = words[1] if words[0].isdigit() and len(words) > 1 else words[0]  # the number of an item is no word of it
-    if opening.lstrip("_") in _OPENING_WORDS or not opening.isascii():
-        first = _opening_rule(text)
+    word = words[1] if words[0].isdigit() and len(words) > 1 else words[0]  # the number of an item is no word of it
+    openings = _OPENINGS.get(word.lstrip("_") if word.isascii() else _UNSPACED)
+    if openings:
+        first = _opening_rule(text, openings)
     if "'" in text or "’" in text:
         words = _PARTS(text.lower())
     if not _PHRASE_WORDS.isdisjoint(words):
@@ -379,13 +386,15 @@ def filler_of(text: str, words: list[str]) -> FillerRule | None:
     return RULES[first] if first < _NO_RULE else None
 
 
-def _opening_rule(text: str) -> int:
+def _opening_rule(text: str, openings: list[_Opening]) -> int:
     """Return the index of the first rule that has what a sentence begins with."""
     start = _START.match(text)
     assert start is not None
-    pattern, indices = _LISTED_OPENINGS if start.group(1) else _PLAIN_OPENINGS
-    opening = pattern.match(text, start.end())
-    return indices[(opening.lastindex or 0) - 1] if opening else _NO_RULE
+    at, listed = start.end(), bool(start.group(1))
+    for opening in openings:
+        if not (listed and opening.plainly) and opening.pattern.match(text, at):
+            return opening.rule
+    return _NO_RULE
 
 
 def _phrase_rule(text: str, word: str, first: int) -> int:

@@ -19,6 +19,7 @@ from caveman_tui.core.shrink.vocabulary import LABELS, Signal
 _RULES_AMONG_EXAMPLES = Signal.PROHIBITION | Signal.EXCLUSIVE | Signal.ONLY | Signal.DEFAULT
 _RULES_IN_HEADINGS = Signal.PROHIBITION | Signal.EXCLUSIVE | Signal.ONLY
 _OUTWEIGH_RESTATED = Signal.PROHIBITION | Signal.EXCLUSIVE | Signal.ONLY | Signal.DEFAULT | Signal.BOUND | Signal.QUANTITY
+_NEVER_RESTATED = _OUTWEIGH_RESTATED | Signal.MARKER
 _OUTWEIGH_BENEFITS = _OUTWEIGH_RESTATED | Signal.UNIT | Signal.DESTRUCTIVE | Signal.LITERAL | Signal.CHAIN
 _ELABORATION = Signal.ARGUMENT | Signal.ENUMERATION
 _JUDGED_APART = frozenset({Section.DIALOGUE, Section.RETURNS, Section.EXAMPLES})
@@ -137,7 +138,7 @@ class Judge:
         if bits & Signal.MARKER:
             return False
         restated = Restated.NOWHERE
-        if not bits & _OUTWEIGH_RESTATED and _is_prose(piece, block, text):
+        if may_be_restated(sentence) and _stands_alone(piece, block):
             restated = self._known.restated_in(sentence)
         default = bits & Signal.DEFAULT and self._known.holds_default(text)
         field = self._is_field(block, piece) and self._known.holds_field(text)
@@ -225,9 +226,15 @@ def _is_lead(piece: Piece) -> bool:
     return piece.lead
 
 
-def _is_prose(piece: Piece, block: Block, text: str) -> bool:
-    """Whether a piece is a full sentence that stands for itself: no heading, no item of a list, no end of a wrapped line."""
-    if text[-1] not in SENTENCE_ENDS or len(text) < SHORT or (block.goes_on and piece.start == block.start):
+def may_be_restated(sentence: Reading) -> bool:
+    """Whether what is said may be what the lead and the schema say: it is a full sentence and has no word of a rule."""
+    text = sentence.text
+    return not sentence.bits & _NEVER_RESTATED and text[-1] in SENTENCE_ENDS and len(text) >= SHORT
+
+
+def _stands_alone(piece: Piece, block: Block) -> bool:
+    """Whether a sentence is no heading, no item of a list and no end of a wrapped line."""
+    if block.goes_on and piece.start == block.start:
         return False
     return block.kind == LineKind.TEXT or piece.start > block.start or (block.kind == LineKind.FIELD and block.group < 0)
 

@@ -90,6 +90,8 @@ def line_kind(stripped: str) -> int:
     if not stripped:
         return LineKind.BLANK
     first = stripped[0]
+    if first in "-*•" and stripped[1:2] == " " and stripped[2:3].isalnum():
+        return LineKind.BULLET
     if not first.isalpha() or stripped[1:2] == ")":
         if first == "|":
             return LineKind.TABLE

@@ -79,7 +79,8 @@ class Earlier:
 
     def add(self, sentence: Reading) -> None:
         """Remember a kept sentence."""
-        if len(sentence.text) >= LEAST_CHARACTERS and len(uncut(sentence)) >= LEAST_CHARACTERS:
+        text = sentence.text
+        if len(text) >= LEAST_CHARACTERS and (text[0] != "…" or len(uncut(sentence)) >= LEAST_CHARACTERS):
             self._read.append(sentence)
             self._words.update(sentence.words)
 

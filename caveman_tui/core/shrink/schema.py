@@ -19,7 +19,8 @@ _READ = ANNOTATIONS | ONE | MANY | NAMED | {"description"}
 """The keywords that a survey looks at; any other holds data."""
 _is_read = _READ.__contains__
 
-_REFERENCE = re.compile(rf'"\$\w*[rR]ef"\s*:\s*"[^"]*(?:{"|".join(map(re.escape, sorted(ANNOTATIONS)))}|[%\\])'.encode())
+_REFERENCE = re.compile(rf'\$(?<="\$)\w*[rR]ef"\s*:\s*"[^"]*(?:{"|".join(map(re.escape, sorted(ANNOTATIONS)))}|[%\\])'.encode())
+"""Begins with the sign that is rarest in a tool; the search skips to it."""
 
 _Node = dict[str, Any]
 
@@ -123,7 +124,7 @@ class Survey:
 
 def may_need_annotation(tool: bytes) -> bool:
     """Whether a reference of a tool may need an annotation: its pointer names one or has escapes. For tools that escape no key."""
-    return (b'ref"' in tool or b'Ref"' in tool) and _REFERENCE.search(tool) is not None
+    return _REFERENCE.search(tool) is not None
 
 
 def is_annotation(keyword: str, value: Any) -> bool:

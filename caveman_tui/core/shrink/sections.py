@@ -3,6 +3,9 @@
 import functools
 import re
 
+from caveman_tui.core.shrink.vocabulary import SECTION_WORDS
+from caveman_tui.core.shrink.words import parts_of
+
 
 class Section:
     """What a heading or label announces, as far as it decides about the lines below it. Plain strings, for speed."""
@@ -80,6 +83,8 @@ def section_of(line: str) -> str:
 def _section_of_label(label: str) -> str:
     label = _DECORATION.sub("", label).strip()
     if not label or len(label) > 80:
+        return Section.NONE
+    if label.isascii() and SECTION_WORDS.isdisjoint(parts_of(label.lower())):
         return Section.NONE
     found = _SECTIONS.match(label)
     return found.lastgroup or Section.NONE if found else Section.NONE

@@ -3,9 +3,9 @@
 from itertools import pairwise
 
 from caveman_tui.core.shrink.blocks import Block, parse
-from caveman_tui.core.shrink.judge import is_plain
+from caveman_tui.core.shrink.judge import is_plain, may_be_restated
 from caveman_tui.core.shrink.line import Line, LineKind, line_of
-from caveman_tui.core.shrink.pieces import CUT_SIGN, SHORT, Piece, Plan, is_label
+from caveman_tui.core.shrink.pieces import CUT_SIGN, PLAIN, SHORT, Piece, Plan, is_label
 from caveman_tui.core.shrink.repetition import LOOK_BACK
 from caveman_tui.core.shrink.sections import Section, announces
 from caveman_tui.core.shrink.sentences import sentence_ends
@@ -46,6 +46,8 @@ def is_settled(made: Plan, left: str) -> bool:
             or lists.setdefault(old.group, block.group) != block.group
             or (block.kind == LineKind.HEADING and (index in heads_before) != (at in heads_after))
             or not _is_alike(old, block)
+            or (old.is_head != block.is_head and (block.is_head or old.kind != LineKind.TEXT or old.own_section))
+            or (old.goes_on != block.goes_on and (block.goes_on or may_be_restated(pieces[index][0].sentence)))
             or not (
                 _is_same_text(made.text, old, left, block) or (block.line is not None and _has_same_pieces(old, pieces[index], block.line))
             )
@@ -63,24 +65,49 @@ def _are_rescued_again(made: Plan, pieces: dict[int, list[Piece]]) -> bool:
     rescued = [piece for piece in made.pieces if piece.rescued and piece.kept]
     if not rescued:
         return True
-    if any(len(pieces[piece.block]) > 1 for piece in rescued):
-        return False
     blocks = made.blocks
     sure = [piece.block for piece in made.pieces if piece.kept and not piece.rescued]
-    lists, heads = {blocks[index].group for index in sure} - {-1}, {blocks[index].head for index in sure if blocks[index].closes < 0}
+    heads = {blocks[index].head for index in sure if blocks[index].closes < 0} - {-1}
+    lists = {blocks[index].group for index in (*sure, *heads)} - {-1}
     lists_below: dict[int, set[int]] = {}
     for index in pieces:
         lists_below.setdefault(blocks[index].head, set()).add(blocks[index].group)
     for head in set(sure) & lists_below.keys():
-        last = pieces[head][-1]
-        if len(lists_below[head]) == 1 and last.end == blocks[head].end and announces(last.text):
+        own = [piece for piece in pieces[head] if not piece.rescued]
+        last = own[-1]
+        says_anything = any(piece.lead or not piece.bare for piece in own)
+        if len(lists_below[head]) == 1 and says_anything and last.end == blocks[head].end and announces(last.text):
             lists |= lists_below[head] - {-1}
     labels = {index - 1 for index in sure if is_label(made, index - 1)}
-    return all(blocks[piece.block].group in lists or piece.block in heads or piece.block in labels for piece in rescued)
+    return all(
+        index in labels
+        or (blocks[index].group in lists and _is_item_rescued_again(blocks[index], pieces[index]))
+        or (index in heads and _is_head_rescued_again(pieces[index]))
+        for index in {piece.block for piece in rescued}
+    )
+
+
+def _is_item_rescued_again(block: Block, kept: list[Piece]) -> bool:
+    """Whether the item of a list that is kept would have the same pieces again: all, if none stays by itself, or else its first."""
+    if len(kept) == 1 or all(map(_states_no_rule, kept)):
+        return True
+    return kept[0].start == block.start and not any(piece.rescued for piece in kept[1:])
+
+
+def _is_head_rescued_again(kept: list[Piece]) -> bool:
+    """Whether a head of what is kept would have the same pieces again: all, if none stays by itself, or else its last."""
+    if len(kept) == 1 or all(map(_states_no_rule, kept)):
+        return True
+    return announces(kept[-1].text) and not any(piece.rescued for piece in kept[:-1])
+
+
+def _states_no_rule(piece: Piece) -> bool:
+    """Whether a rescued piece had gone for that, and so goes again whatever stands around it. What went for another reason may not."""
+    return piece.rescued and piece.kind == PLAIN
 
 
 def _are_lists_alike(made: Plan, pieces: dict[int, list[Piece]]) -> bool:
-    """Whether every kept list has all its items, and one below another item has more to say than that item, if it lost a sentence."""
+    """Whether every kept list below another item has more to say than that item, if it lost a sentence or an item."""
     blocks = made.blocks
     kept_lists = {blocks[index].group for index in pieces} - {-1}
     shorter: set[int] = set()
@@ -88,8 +115,6 @@ def _are_lists_alike(made: Plan, pieces: dict[int, list[Piece]]) -> bool:
         block = blocks[piece.block]
         if piece.kept or block.group not in kept_lists:
             continue
-        if piece.block not in pieces:
-            return False
         if block.head >= 0 and blocks[block.head].kind == LineKind.BULLET:
             shorter.add(block.group)
     for group in shorter:
@@ -99,14 +124,7 @@ def _are_lists_alike(made: Plan, pieces: dict[int, list[Piece]]) -> bool:
 
 
 def _is_alike(old: Block, new: Block) -> bool:
-    return (
-        old.kind == new.kind
-        and old.section == new.section
-        and old.own_section == new.own_section
-        and old.is_head == new.is_head
-        and old.goes_on == new.goes_on
-        and old.runs_on <= new.runs_on
-    )
+    return old.kind == new.kind and old.section == new.section and old.own_section == new.own_section and old.runs_on <= new.runs_on
 
 
 def _is_same_text(text: str, old: Block, left: str, new: Block) -> bool:
@@ -119,7 +137,7 @@ def _is_plain_line(line: Line) -> bool:
 
 def _has_same_pieces(old: Block, kept: list[Piece], new: Line) -> bool:
     """Whether a line that lost some of its sentences falls into the others; an item of a list has its first, which shows what it is."""
-    if old.is_head or old.section not in _WHERE_LINES_MAY_SHRINK:
+    if old.own_section or old.kind == LineKind.HEADING or old.section not in _WHERE_LINES_MAY_SHRINK:
         return False
     if kept[0].start != old.start and old.kind != LineKind.TEXT:
         return False

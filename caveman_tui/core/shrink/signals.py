@@ -72,21 +72,36 @@ _IN_UNIT = re.compile(
 )
 _BOUNDS = re.compile(r"[≤≥<>]=?\s?\d|\d\s?(?:-|–|~|to|\.\.)\s?\d|\[\d+,\s?\d+\]", re.IGNORECASE)
 _LIMIT = re.compile(r"\blimits?\b(?!\s*=)", re.IGNORECASE)
-_OTHER_SCRIPTS = re.compile(
-    r"(?P<prohibition>[不勿禁]|없|않|금지|마세요|しない|できない|ません)"
-    r"|(?P<exclusive>而非|二选一|代替|대신|代わり)"
-    r"|(?P<only>仅|只|除非|必[须需传填]|만 |のみ|だけ)"
-    r"|(?P<prerequisite>先(?!进)|之前|之后|需要|请|확인|먼저|필요|반드시|必要|必ず|事前)"
-    r"|(?P<default>默认|缺省|기본|デフォルト|既定)"
-    r"|(?P<condition>如果|若|否则|当[^前地]|경우|場合)"
-    r"|(?P<format>格式|例如|如[:：]|比如|示例|形式|예:|例:|分隔)"
-    r"|(?P<bound>最多|最少|最大|最小|上限|取值|限制|최대|최소)"
-    r"|(?P<unit>公里|米\)|毫秒|个字|字节)"
-    r"|(?P<destructive>删除|覆盖(?!范围)|替换|清空|삭제|削除)"
-    r"|(?P<when>使用|用于|适用|调用|相比|区别|사용|使う)"
-    r"|(?P<instruction>设置|提供|指定|支持|传入|输入|注意)"
-    r"|(?P<enumeration>、)"
-)
+_OF_OTHER_SCRIPTS: dict[int, str] = {
+    Signal.PROHIBITION: "不 勿 禁 없 않 금지 마세요 しない できない ません",
+    Signal.EXCLUSIVE: "而非 二选一 代替 대신 代わり",
+    Signal.ONLY: r"仅 只 除非 必[须需传填] 만(?=\s) のみ だけ",
+    Signal.PREREQUISITE: "先(?!进) 之前 之后 需要 请 확인 먼저 필요 반드시 必要 必ず 事前",
+    Signal.DEFAULT: "默认 缺省 기본 デフォルト 既定",
+    Signal.CONDITION: "如果 若 否则 当[^前地] 경우 場合",
+    Signal.FORMAT: "格式 例如 如[:：] 比如 示例 形式 예: 例: 分隔",
+    Signal.BOUND: "最多 最少 最大 最小 上限 取值 限制 최대 최소",
+    Signal.UNIT: r"公里 米\) 毫秒 个字 字节",
+    Signal.DESTRUCTIVE: "删除 覆盖(?!范围) 替换 清空 삭제 削除",
+    Signal.WHEN: "使用 用于 适用 调用 相比 区别 사용 使う",
+    Signal.INSTRUCTION: "设置 提供 指定 支持 传入 输入 注意",
+    Signal.ENUMERATION: "、",
+}
+"""Patterns, each of which begins with a character as it is."""
+
+
+def _in_other_scripts() -> re.Pattern[str]:
+    """Return one pattern of all that `_OF_OTHER_SCRIPTS` has. It begins with a set of signs, which the search skips to."""
+    signs: set[str] = set()
+    groups: list[str] = []
+    for signal, patterns in _OF_OTHER_SCRIPTS.items():
+        signs.update([pattern[0] for pattern in patterns.split()])
+        after_sign = "|".join([f"(?<={pattern[0]}){pattern[1:]}" for pattern in patterns.split()])
+        groups.append(f"(?P<{LABELS[signal]}>{after_sign})")
+    return re.compile(f"[{''.join(sorted(signs))}](?:{'|'.join(groups)})")
+
+
+_OTHER_SCRIPTS = _in_other_scripts()
 _BY_GROUP: dict[str, int] = {label: signal for signal, label in LABELS.items()}
 
 

@@ -161,9 +161,10 @@ def _is_settled(text: str) -> bool:
     """Whether a description is seen at once to stay as it is: short, and without white space that may be layout."""
     return (
         len(text) <= WHOLE_BYTES
-        and text.isprintable()
         and "  " not in text
-        and text.strip() == text
+        and text.isprintable()
+        and text[:1] != " "
+        and text[-1:] != " "
         and (text.isascii() or len(text.encode()) <= WHOLE_BYTES)
     )
 

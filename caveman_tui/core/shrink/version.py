@@ -1,4 +1,4 @@
 """Which shrinker this is."""
 
-SHRINKER_VERSION = "3"
+SHRINKER_VERSION = "4"
 """Changes with every release that shrinks anything to other bytes: a conversation keeps the bytes that it began with."""

@@ -278,6 +278,17 @@ GLUE = _words(
     """
 )
 """Words that two sentences may differ in and still say the same."""
+SECTION_WORDS = _words(
+    """
+    return returns response responses result results output outputs example examples sample samples e for
+    devuelve retorna respuesta salida valor renvoie retourne retour sortie ausgabe restituisce retorno
+    ejemplo ejemplos exemple exemples beispiel beispiele esempi esempio exemplo exemplos
+    args arguments parameters params input inputs takes options fields properties argumentos parameter argumente parametri
+    benefits advantages highlights optimisations optimizations leads ensures helps lets smart intelligent why
+    useful helpful valuable handy perfect ideal great best excellent
+    """
+)
+"""Of which each label in ASCII that announces a section has one."""
 GENERIC = _words(
     """
     a an the this that of to for in on at by from with and or as is are be it its you your which use used using

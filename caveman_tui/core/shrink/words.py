@@ -6,7 +6,7 @@ import string
 from collections.abc import Iterable
 from itertools import chain
 
-from caveman_tui.core.shrink.vocabulary import IMPERATIVES, PAIRS_OF, SHOUTED, WORDS_OF, Signal
+from caveman_tui.core.shrink.vocabulary import GLUE, IMPERATIVES, PAIRS_OF, SHOUTED, WORDS_OF, Signal
 
 
 def _blanks(signs: Iterable[str]) -> bytes:
@@ -40,7 +40,7 @@ class Hint:
     """What the text around a word has to be looked at for: bits beside those of `Signal`, and plain numbers like them."""
 
     PAIR = 1 << 21
-    """Begins a pair of words that means something."""
+    """Is the rarer word of a pair that means something."""
     IMPERATIVE = 1 << 22
     SHOUTED = 1 << 23
     FIRST = 1 << 24
@@ -51,7 +51,7 @@ class Hint:
 
 
 _HINTED: dict[int, frozenset[str]] = {
-    Hint.PAIR: frozenset(first for pairs in PAIRS_OF.values() for first, _ in pairs),
+    Hint.PAIR: frozenset(second if first in GLUE else first for pairs in PAIRS_OF.values() for first, second in pairs),
     Hint.IMPERATIVE: IMPERATIVES,
     Hint.SHOUTED: SHOUTED,
     Hint.FIRST: frozenset({"first"}),
@@ -114,7 +114,7 @@ def stem(word: str) -> str:
 def _stems_of_run(run: str) -> list[str]:
     if run.isalpha() and run.isascii() and (run.islower() or run[1:].islower()):
         return [stem(run)]
-    return [stem(word) for word in _STEM_WORD.findall(run)]
+    return [stem(word) if len(word) > _SHORTEST_STEM else word.lower() for word in _STEM_WORD.findall(run)]
 
 
 _remembered = functools.lru_cache(maxsize=_REMEMBERED_WORDS)(_stems_of_run)
@@ -129,8 +129,9 @@ def stems_in_order(text: str) -> list[str]:
     """Return what `stems_of` does in the order of the text, each as often as it stands there."""
     if not text.isascii() or len(text) > _LONGEST_REMEMBERED:
         return _stems_of_run(text)
-    return list(chain.from_iterable(map(_remembered, _runs(text))))
+    return list(chain.from_iterable(map(_remembered, parts_of(text))))
 
 
-def _runs(text: str) -> list[str]:
+def parts_of(text: str) -> list[str]:
+    """Return the words of a text in ASCII as they are written, those that `_` or an apostrophe joins each by itself."""
     return text.encode().translate(_APART).decode().split()

@@ -6,6 +6,7 @@ import pytest
 from caveman_tui.core.policy import Level
 from caveman_tui.core.shrink.description import WHOLE_BYTES, describe
 from caveman_tui.core.shrink.model import ToolContext
+from caveman_tui.core.shrink.pieces import CUT_SIGN
 from tests.core.shrink.descriptions import CONTEXT, LEAD, LONG, shorten, shrunk, unit_at
 
 RETURNS = "\n\nReturns:\n    A dictionary with the table's name, the hour and the waiter."
@@ -293,6 +294,12 @@ class TestSigns:
     def test_a_cut_inside_a_line_shows(self) -> None:
         text = LONG + " Returns the booking as text. Ask about allergies first."
         assert shrunk(text) == LONG + " … Ask about allergies first."
+
+    def test_sentences_that_nothing_parted_get_no_blank(self) -> None:
+        rules = "默认值为2人。客人必须准时到达。最多可以预订10个座位。如果餐桌已满，则不会创建预订。"
+        text = f"在指定的日期和时间预订一张餐桌。返回预订信息。{rules}"
+        assert len(text.encode()) > WHOLE_BYTES
+        assert shrunk(text) == text.replace("返回预订信息。", f" {CUT_SIGN} ")
 
     def test_a_line_that_stays_does_not_run_into_the_next(self) -> None:
         text = (

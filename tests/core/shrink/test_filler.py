@@ -13,7 +13,7 @@ from caveman_tui.core.shrink.words import words_of
 SIGNS = r"(?:…\s*)?(?:[-*•+]\s+|\d{1,2}[.)]\s+)?(?:\*\*|_)?"
 LETTERS = st.characters(max_codepoint=0x17E, exclude_characters="\u0130\u0131")
 """Without the letters that are equal to a letter of another case when cases are ignored, and in lower case are not."""
-OPENINGS = [(rule, rule.opens) for rule in RULES if rule.opens] + [(rule, rule.opens_plainly) for rule in RULES if rule.opens_plainly]
+OPENINGS = [(rule, opening.pattern.pattern) for rule in RULES for opening in (rule.opens, rule.opens_plainly) if opening]
 PHRASES = [(rule, phrase.pattern.pattern) for rule in RULES for phrase in rule.phrases if phrase.words]
 
 
@@ -21,8 +21,8 @@ def found_everywhere(text: str) -> FillerRule | None:
     """Return the first rule of which anything fits, all of them tried."""
     for rule in RULES:
         patterns = [phrase.pattern.pattern for phrase in rule.phrases]
-        patterns += [f"^{SIGNS}(?:{rule.opens})"] * bool(rule.opens)
-        patterns += [rf"^(?:…\s*)?(?:{rule.opens_plainly})"] * bool(rule.opens_plainly)
+        patterns += [f"^{SIGNS}(?:{rule.opens.pattern.pattern})"] if rule.opens else []
+        patterns += [rf"^(?:…\s*)?(?:{rule.opens_plainly.pattern.pattern})"] if rule.opens_plainly else []
         if any(re.search(pattern, text, re.IGNORECASE) for pattern in patterns):
             return rule
     return None
