@@ -1,12 +1,14 @@
 """How long shrinking takes against reading and writing the same bytes: `python -m tests.benchmarks.shrink [FILE...]`.
 
-Cold is with nothing remembered, not a tool, a line or a word; repeated is every later time. All are processor time, best of the
-rounds, taken in turns so that a machine that is slower for a while is so for both; of one array of all tools: of the files given, or
-of the demo's own catalogs repeated with other names until there are 400 kB.
+Cold is with nothing remembered, not a tool, a line or a word; repeated is every later time. All are processor time and the medians of
+the rounds. In each round reading and writing is timed before and after the shrinking, and the two are compared within the round, so
+that a machine that changes its speed is as fast for both. Of one array of all tools: of the files given, or of the demo's own catalogs
+repeated with other names until there are 400 kB.
 """
 
 import argparse
 import json
+import statistics
 import sys
 import time
 from collections.abc import Callable
@@ -19,7 +21,9 @@ from caveman_tui.core.shrink import tool as remembered_tools
 from caveman_tui.demo import catalogs
 
 _LEAST_BYTES = 400_000
-_ROUNDS = 7
+_ROUNDS = 15
+_AROUND = 4
+"""How often reading and writing is timed before a shrinking, and how often after it."""
 
 
 def main() -> None:
@@ -32,11 +36,10 @@ def main() -> None:
     print("| level | json.loads + json.dumps, ms | cold, ms | times json | repeated, ms | times json |")
     print("|---|---|---|---|---|---|")
     for level in Level:
-        baseline, cold, repeated = (min(times) for times in zip(*(_round(data, level) for _ in range(_ROUNDS)), strict=True))
-        print(
-            f"| {level} | {baseline * 1e3:.1f} | {cold * 1e3:.0f} | {cold / baseline:.1f} "
-            f"| {repeated * 1e3:.3f} | {repeated / baseline:.4f} |"
-        )
+        rounds = [_round(data, level) for _ in range(_ROUNDS)]
+        baseline, cold, repeated = (statistics.median(times) for times in zip(*rounds, strict=True))
+        ratio, repeated_ratio = (statistics.median(times[which] / times[0] for times in rounds) for which in (1, 2))
+        print(f"| {level} | {baseline * 1e3:.1f} | {cold * 1e3:.0f} | {ratio:.1f} | {repeated * 1e3:.3f} | {repeated_ratio:.4f} |")
 
 
 def _forget() -> None:
@@ -51,9 +54,10 @@ def _forget() -> None:
 def _round(data: bytes, level: Level) -> tuple[float, float, float]:
     """Seconds of reading and writing `data`, of shrinking it with nothing remembered, and of shrinking it again."""
     _forget()
-    baseline = _seconds(lambda: json.dumps(json.loads(data)))
+    before = [_seconds(lambda: json.dumps(json.loads(data))) for _ in range(_AROUND)]
     cold = _seconds(lambda: shrink_catalog(data, level=level))
-    return baseline, cold, _seconds(lambda: shrink_catalog(data, level=level))
+    after = [_seconds(lambda: json.dumps(json.loads(data))) for _ in range(_AROUND)]
+    return statistics.mean(before + after), cold, _seconds(lambda: shrink_catalog(data, level=level))
 
 
 def _seconds(work: Callable[[], object]) -> float:

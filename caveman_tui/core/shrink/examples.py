@@ -5,7 +5,8 @@ import re
 
 from caveman_tui.core.shrink.model import ToolContext
 
-_KEY = re.compile(r"(?<![\w.])([A-Za-z_][\w.\-]*)=(?![=>])|[\"']([A-Za-z_][\w.\-]*)[\"']\s*:\s|[{,]\s*([A-Za-z_]\w*):\s")
+_ASSIGNMENT = re.compile(r"(?<![\w.])([A-Za-z_][\w.\-]*)=(?![=>])")
+_MEMBER = re.compile(r"[\"'{,](?:(?<=[\"'])([A-Za-z_][\w.\-]*)[\"']\s*:\s|(?<=[{,])\s*([A-Za-z_]\w*):\s)")
 _CONSTANTS = frozenset({"True", "False", "None", "true", "false", "null"})
 _ASSIGNED = re.compile(r"^[A-Za-z_]\w*=")
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?%?$")
@@ -74,7 +75,7 @@ def value_shapes(text: str) -> set[str]:
     for sign in _BETWEEN_RUNS:
         between = between.replace(sign, " ")
     runs = set(between.split())
-    literals.update([run for run in runs if not run.isalpha() and not run.rstrip(".,:;!?").isalpha() and _JOINT.search(run)])
+    literals.update([run for run in runs if not run.isalnum() and not run.rstrip(".,:;!?").isalnum() and _JOINT.search(run)])
     return set(map(_shape_of, literals)) - {""}
 
 
@@ -99,9 +100,10 @@ def _shape_of(literal: str) -> str:
 
 def names(text: str) -> set[str]:
     """Return the argument names that an example sets."""
-    if "=" not in text and ":" not in text:
-        return set()
-    return {name for found in _KEY.findall(text) for name in found if name}
+    found = set(_ASSIGNMENT.findall(text)) if "=" in text else set()
+    if ":" in text:
+        found.update([key or bare for key, bare in _MEMBER.findall(text)])
+    return found
 
 
 def bare_values(text: str, parameter: str) -> set[str]:

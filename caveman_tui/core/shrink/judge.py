@@ -134,16 +134,20 @@ class Judge:
 
         All signals are looked for only where something speaks for dropping it, after those that single words give.
         """
-        bits, text = sentence.bits, sentence.text
+        bits, kind = sentence.bits, block.kind
         if bits & Signal.MARKER:
             return False
         restated = Restated.NOWHERE
         if may_be_restated(sentence) and _stands_alone(piece, block):
             restated = self._known.restated_in(sentence)
-        default = bits & Signal.DEFAULT and self._known.holds_default(text)
-        field = self._is_field(block, piece) and self._known.holds_field(text)
+        default = bits & Signal.DEFAULT and self._known.holds_default(sentence.text)
+        field = (
+            (kind == LineKind.FIELD or kind == LineKind.BULLET) and self._is_field(block, piece) and self._known.holds_field(sentence.text)
+        )
         benefits = block.section == Section.BENEFITS
-        rule = self._filler(block, sentence)
+        rule = sentence.filler()
+        if rule is not None and self._is_needed(rule, block, sentence):
+            rule = None
         if not (restated or default or field or benefits or rule):
             return False
         signals = sentence.signals()
@@ -160,25 +164,21 @@ class Judge:
         return not piece.kept
 
     def _is_field(self, block: Block, piece: Piece) -> bool:
-        """Whether a piece is all that a line says of a parameter."""
+        """Whether a field or an item of a list is all that a line says of a parameter."""
         if block.kind == LineKind.FIELD:
             return block.section == Section.PARAMETERS
-        return block.kind == LineKind.BULLET and bool(self._context.described) and piece.start == block.start and ":" in piece.text
+        return bool(self._context.described) and piece.start == block.start and ":" in piece.text
 
-    def _filler(self, block: Block, sentence: Reading) -> FillerRule | None:
-        """Return what a sentence is filler as, unless what the tool's own schema or the place of the sentence speaks against it."""
-        rule = sentence.filler()
-        if rule is None:
-            return None
-        if rule.kind == "return-shape" and (self._context.parameter or block.section == Section.PARAMETERS):
-            return None  # there it says what the argument does or what its parts are
-        if rule.kind in _ABOUT_THE_TOOL and self._known.names_tool_anew(sentence):
-            return None
-        if rule.kind == "restated-schema" and not (self._known.names_argument(sentence) and self._known.holds_half_of(sentence)):
-            return None
-        if rule.kind == "restated-purpose" and not self._known.holds_half_of(sentence):
-            return None
-        return rule
+    def _is_needed(self, rule: FillerRule, block: Block, sentence: Reading) -> bool:
+        """Whether the tool's own schema or the place of a sentence speaks against taking it for the filler that `rule` takes it for."""
+        kind = rule.kind
+        if kind == "return-shape" and (self._context.parameter or block.section == Section.PARAMETERS):
+            return True  # there it says what the argument does or what its parts are
+        if kind in _ABOUT_THE_TOOL and self._known.names_tool_anew(sentence):
+            return True
+        if kind == "restated-schema" and not (self._known.names_argument(sentence) and self._known.holds_half_of(sentence)):
+            return True
+        return kind == "restated-purpose" and not self._known.holds_half_of(sentence)
 
     def _examples(self) -> None:
         """Drop the examples that show no name and no shape of value which the rest of the text doesn't."""

@@ -17,7 +17,12 @@ _SPACES = re.compile(r"(`[^`]*`|\"[^\"]*\")|[ \t\r]{2,}|[\t\r]")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})([^`]*)$")
 _COLUMNS = re.compile(r"\S[ \t]{2,}\S.*\S[ \t]{2,}\S")
 _ENDED = ".!?:;。！？：；…)]}>|"
-_GOES_ON = re.compile(r"(?:[,/–—]|\b(?:the|an?|of|to|and|or|in|on|at|by|for|from|with|is|are|as|that|which|than|your|its|this))$")
+_GOING_ON = (
+    *("the", "a", "an", "of", "to", "and", "or", "in", "on", "at", "by", "for", "from", "with"),
+    *("is", "are", "as", "that", "which", "than", "your", "its", "this"),
+)
+_GOES_ON = re.compile(rf"\b(?:{'|'.join(_GOING_ON)})$")
+_JOINTS = (",", "/", "–", "—")
 _UNENDED = re.compile(rf"\n(?<![\n{re.escape(_ENDED)}]\n)(?!\n)")
 _TAIL = 8
 """Characters of a line's end that `_GOES_ON` looks at."""
@@ -209,7 +214,7 @@ class _Tidying:
                 continue
             indent = indents[index] - margin if index and indents[index] > margin else 0
             line = collapse(body) if loose and _is_loose(body) and line_of(body).kind not in _ALIGNED else body
-            if before and _continues(out[-1], line[0], before_indent, indent) and _is_wrapped(before, body):
+            if before and before[-1] not in _ENDED and _continues(out[-1], line[0], before_indent, indent) and _is_wrapped(before, body):
                 out[-1] = f"{out[-1]} {line}"
                 joined = True
             else:
@@ -247,13 +252,15 @@ class _Tidying:
 
 
 def _continues(before: str, first: str, indent_before: int, indent: int) -> bool:
-    """Whether a line goes on with the sentence of the line before it; `first` is its own first character."""
-    if before[-1] in _ENDED or indent < indent_before:
+    """Whether a line may go on with the line before it, whose sentence has no end; `first` is its own first character."""
+    if indent < indent_before:
         return False
     length = len(before.lstrip(" "))
     if indent > indent_before:
         return length >= 25
-    return length >= 50 and (first.islower() or _GOES_ON.search(before[-_TAIL:]) is not None)
+    if length < 50:
+        return False
+    return first.islower() or before.endswith(_JOINTS) or (before.endswith(_GOING_ON) and _GOES_ON.search(before[-_TAIL:]) is not None)
 
 
 def _is_wrapped(before: str, line: str) -> bool:

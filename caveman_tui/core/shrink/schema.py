@@ -19,9 +19,7 @@ _READ = ANNOTATIONS | ONE | MANY | NAMED | {"description"}
 """The keywords that a survey looks at; any other holds data."""
 _is_read = _READ.__contains__
 
-_REFERENCE = re.compile(rf'\$(?<="\$)\w*[rR]ef"\s*:\s*"[^"]*(?:{"|".join(map(re.escape, sorted(ANNOTATIONS)))}|[%\\])'.encode())
-"""Begins with the sign that is rarest in a tool; the search skips to it."""
-
+_REFERENCE = re.compile(rf'\$\w*[rR]ef"\s*:\s*"[^"]*(?:{"|".join(map(re.escape, sorted(ANNOTATIONS)))}|[%\\])'.encode())
 _Node = dict[str, Any]
 
 Described = tuple[_Node, str]
@@ -124,7 +122,12 @@ class Survey:
 
 def may_need_annotation(tool: bytes) -> bool:
     """Whether a reference of a tool may need an annotation: its pointer names one or has escapes. For tools that escape no key."""
-    return _REFERENCE.search(tool) is not None
+    at = tool.find(b"$")
+    while at >= 0:
+        if _REFERENCE.match(tool, at):
+            return True
+        at = tool.find(b"$", at + 1)
+    return False
 
 
 def is_annotation(keyword: str, value: Any) -> bool:

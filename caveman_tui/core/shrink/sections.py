@@ -2,6 +2,7 @@
 
 import functools
 import re
+import string
 
 from caveman_tui.core.shrink.vocabulary import SECTION_WORDS
 from caveman_tui.core.shrink.words import parts_of
@@ -20,7 +21,9 @@ class Section:
 
 _COLONS = (":", "：")
 _AT_ENDS = ":：*_ "
-_DECORATION = re.compile(r"^[\s#*_=\-•·>|✅❌⚠️🚨🔴🟢📌💡\d.)(<]+|[\s#*_=:：>]+$")
+_DECORATION = "#*_=>" + string.whitespace
+_BEFORE = _DECORATION + "-•·|✅❌⚠️🚨🔴🟢📌💡.)(<" + string.digits
+_AFTER = _DECORATION + ":："
 _SECTIONS = re.compile(
     r"""
     (?P<returns>
@@ -81,7 +84,7 @@ def section_of(line: str) -> str:
 
 @functools.lru_cache(maxsize=1024)
 def _section_of_label(label: str) -> str:
-    label = _DECORATION.sub("", label).strip()
+    label = label.lstrip(_BEFORE).rstrip(_AFTER)
     if not label or len(label) > 80:
         return Section.NONE
     if label.isascii() and SECTION_WORDS.isdisjoint(parts_of(label.lower())):

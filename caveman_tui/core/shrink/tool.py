@@ -162,7 +162,9 @@ def _is_settled(text: str) -> bool:
     return (
         len(text) <= WHOLE_BYTES
         and "  " not in text
-        and text.isprintable()
+        and "\n" not in text
+        and "\t" not in text
+        and "\r" not in text
         and text[:1] != " "
         and text[-1:] != " "
         and (text.isascii() or len(text.encode()) <= WHOLE_BYTES)
