@@ -62,6 +62,8 @@ def test_what_is_said_to_be_settled_loses_nothing_more(text: str, level: Level) 
         (f"{LONG}\n\nPerfect for birthdays with friends and family. Ask about allergies.", True),
         (f"{LONG}\n- Returns the booking.\n- Ask about allergies.\n\nReturns the bill.", True),
         (f"{LONG}\n\nReturns the bill.\nCall it: The house.", True),
+        (f"{LONG} Returns the booking with:\n- The waiter.\n- The bill.", True),
+        (f"{LONG}\n\nReturns:\nThe bill of the people\nHouse rules:\n- Ask first.", True),
         (f"{LONG}\n\nReturns the booking. Note: be quick.", False),
         (f"{LONG} Returns the booking. The old house by the sea", False),
         (f"{LONG}\n- Returns the bill with the names of the people\nReturns the booking.", False),
@@ -69,6 +71,20 @@ def test_what_is_said_to_be_settled_loses_nothing_more(text: str, level: Level) 
 )
 def test_lines_that_begin_as_they_began_are_settled(text: str, expected: bool) -> None:
     assert settled(text, CONTEXT, Level.STANDARD) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"{LONG}\n- Guests must leave by midnight.\n- The house is old. The wine is red.\n\nThe owner is old.", True),
+        (f"{LONG}\n- The house is old. Guests must leave by midnight.\n\nThe owner is old.", True),
+        (f"{LONG}\n- Guests must leave by midnight.\n- Some are old:\n  - The house of the owner.", True),
+        (f"{LONG}\n\nHouses:\n- Some are old:\n  - Guests must leave by midnight.\n- Some are new.\n\nThe owner is old.", True),
+        (f"{LONG}\n- Guests must leave by midnight.\n- Returns the booking. The wine is red.\n\nThe owner is old.", False),
+    ],
+)
+def test_lists_of_which_items_stay_for_others_are_settled(text: str, expected: bool) -> None:
+    assert settled(text, CONTEXT, Level.TERSE) is expected
 
 
 def test_most_of_what_real_catalogs_lose_is_settled(shared_data: Path) -> None:
