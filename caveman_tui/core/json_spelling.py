@@ -38,9 +38,7 @@ class Spelling(NamedTuple):
         """Return `tree`, as msgspec decodes one, as JSON."""
         data = msgspec.json.encode(tree)
         if self.indent >= 0:
-            data = msgspec.json.format(data, indent=self.indent)
-        if self.margin:
-            data = data.replace(b"\n", b"\n" + self.margin)
+            data = _formatted(data, self.indent, len(self.margin))
         if self.ascii_only:
             data = _ESCAPED_IN_ASCII.sub(lambda found: utf16_escapes(found[0]), data.decode()).encode()
         return data
@@ -48,6 +46,19 @@ class Spelling(NamedTuple):
     def size(self, text: str) -> int:
         """Return how many bytes `text` takes as a JSON string."""
         return len(self.write(text) if self.ascii_only else msgspec.json.encode(text))
+
+
+def _formatted(data: bytes, indent: int, margin: int) -> bytes:
+    """Return JSON with its line ends and blanks, `margin` more blanks before each line but the first."""
+    if not margin:
+        return msgspec.json.format(data, indent=indent)
+    if margin % indent:
+        return msgspec.json.format(data, indent=indent).replace(b"\n", b"\n" + b" " * margin)
+    # As it stands in as many arrays, without them: that takes a third less than moving each line.
+    levels = margin // indent
+    formatted = msgspec.json.format(b"[" * levels + data + b"]" * levels, indent=indent)
+    line_ends, blanks = 2 * levels, indent * levels * (levels - 1) // 2
+    return formatted[line_ends + blanks + margin : len(formatted) - line_ends - blanks]
 
 
 def spelling_of(data: bytes, tree: Any) -> Spelling | None:
