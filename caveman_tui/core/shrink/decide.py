@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from caveman_tui.core.policy import Level
 from caveman_tui.core.shrink.blocks import nest, parse_lines
-from caveman_tui.core.shrink.judge import Judge
+from caveman_tui.core.shrink.judge import Judge, stands_for_itself
 from caveman_tui.core.shrink.line import LineKind
 from caveman_tui.core.shrink.model import ToolContext
 from caveman_tui.core.shrink.pieces import VERBATIM, Piece, Plan, is_label, take_apart
@@ -65,7 +65,8 @@ def _drop_exact_repetitions(made: Plan) -> None:
         if len(uncut(piece.sentence)) < LEAST_CHARACTERS:
             continue
         block, key = made.blocks[piece.block], exact_key(piece.text)
-        if key and key in earlier and block.kind == LineKind.TEXT and not block.is_head and not piece.lead:
+        may_go = block.kind == LineKind.TEXT and not block.is_head and not piece.lead and stands_for_itself(block, made.blocks)
+        if key and key in earlier and may_go:
             piece.drop("repetition", "the same words stand above")
         else:
             earlier.add(key)

@@ -24,7 +24,7 @@ def describe(text: str, context: ToolContext, level: Level) -> tuple[str, tuple[
     if not text:
         return text, ()
     tidied = tidy(text)
-    if _is_short(tidied):
+    if is_short(tidied):
         return tidied, (Unit(start=0, end=len(text), kept=True, kind="short", why="short enough to stay whole"),)
     first = plan(tidied, context, level)
     out = _shortened([(first, context)], level)[0]
@@ -40,7 +40,7 @@ def shorten_all(described: list[tuple[str, ToolContext]], level: Level) -> list[
     All are taken through one step before the next begins: a processor that has the code of one step at hand takes less time for it.
     """
     left = [tidy(text) for text, _ in described]
-    long = [index for index, text in enumerate(left) if not _is_short(text) and (level is not Level.CAREFUL or says_anything_twice(text))]
+    long = [index for index, text in enumerate(left) if not is_short(text) and (level is not Level.CAREFUL or says_anything_twice(text))]
     plans = plan_all([(left[index], described[index][1]) for index in long], level)
     shortened = _shortened([(made, described[index][1]) for index, made in zip(long, plans, strict=True)], level)
     for index, out in zip(long, shortened, strict=True):
@@ -48,7 +48,8 @@ def shorten_all(described: list[tuple[str, ToolContext]], level: Level) -> list[
     return left
 
 
-def _is_short(text: str) -> bool:
+def is_short(text: str) -> bool:
+    """Whether a description is short enough to stay whole."""
     if len(text) > WHOLE_BYTES:
         return False
     return text.isascii() or len(text.encode("utf-8", "surrogatepass")) <= WHOLE_BYTES
@@ -66,7 +67,7 @@ def _shortened(plans: list[tuple[Plan, ToolContext]], level: Level) -> list[str 
         again = []
         for (index, made, context), text in zip(cut, texts, strict=True):
             left[index] = text
-            if text != made.text and not _is_short(text) and not is_settled(made, text):
+            if text != made.text and not is_short(text) and not is_settled(made, text):
                 left[index] = None
                 again.append((index, text, context))
         if not again:

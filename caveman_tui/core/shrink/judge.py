@@ -27,6 +27,12 @@ _SHOWING = (Section.RETURNS, Section.EXAMPLES)
 _ABOUT_THE_TOOL = frozenset({"marketing", "restated-purpose", "background"})
 """Filler that may still be the sentence which says what the tool is for."""
 _USES = re.compile(r"(?:[-*•]\s+)?(?:use|pass|call|give)\b", re.IGNORECASE)
+_USELESS = re.compile(
+    r"\b(?:not (?:yet |currently )?(?:supported|implemented|available|possible)|unsupported|deprecated"
+    r"|nicht (?:unterstützt|verfügbar|möglich)|no (?:está )?(?:soportad|disponible|implementad)"
+    r"|non (?:disponible|pris en charge|supportat))|不支持|未实现|未実装|サポートされていません|지원되지 않",
+    re.IGNORECASE,
+)
 _LEAST_BLANKS_OF_PLAIN = 2
 _ANNOUNCED = {"return-shape": Section.RETURNS, "marketing": Section.BENEFITS, "rationale": Section.BENEFITS}
 """What the lines below a dropped line with a colon are."""
@@ -89,7 +95,7 @@ class Judge:
             if block.kind == LineKind.HEADING and text[-1] not in SENTENCE_ENDS:
                 piece.bare = not sentence.signals() & _RULES_IN_HEADINGS
                 return
-        if self._earlier.repeats(sentence):
+        if stands_for_itself(block, self._made.blocks) and self._earlier.repeats(sentence):
             piece.drop("repetition", "says again what stands above")
         elif block.section in _JUDGED_APART:
             self._by_section(index, piece, block, sentence)
@@ -115,6 +121,8 @@ class Judge:
             piece.keep_by_signs()
         elif signals & Signal.CHAIN or (signals & Signal.LITERAL and _USES.match(sentence.text)):
             piece.keep("chain", "says where the result is used")
+        elif signals & Signal.PROHIBITION and _USELESS.search(sentence.text):
+            piece.keep("prohibition", "says that the tool does not do it")
         else:
             piece.drop("return-shape", "describes what comes back")
 
@@ -230,6 +238,11 @@ def may_be_restated(sentence: Reading) -> bool:
     """Whether what is said may be what the lead and the schema say: it is a full sentence and has no word of a rule."""
     text = sentence.text
     return not sentence.bits & _NEVER_RESTATED and text[-1] in SENTENCE_ENDS and len(text) >= SHORT
+
+
+def stands_for_itself(block: Block, blocks: list[Block]) -> bool:
+    """Whether a line means the same wherever it stands: no item of a list and nothing that is said of the line above."""
+    return block.group < 0 and (block.head < 0 or blocks[block.head].kind == LineKind.HEADING)
 
 
 def _stands_alone(piece: Piece, block: Block) -> bool:

@@ -11,7 +11,7 @@ from caveman_tui.core.json_spelling import Spelling, spelling_of
 from caveman_tui.core.json_tree import pointer_step
 from caveman_tui.core.policy import Level
 from caveman_tui.core.schema_references import Member
-from caveman_tui.core.shrink.description import WHOLE_BYTES, describe, shorten_all
+from caveman_tui.core.shrink.description import describe, is_short, shorten_all
 from caveman_tui.core.shrink.model import ShrunkDescription, ShrunkTool
 from caveman_tui.core.shrink.schema import Described, Survey, may_need_annotation
 from caveman_tui.core.shrink.tool_text import RepeatedKey, ToolText
@@ -160,14 +160,13 @@ def _unsettled(survey: Survey) -> list[Described]:
 def _is_settled(text: str) -> bool:
     """Whether a description is seen at once to stay as it is: short, and without white space that may be layout."""
     return (
-        len(text) <= WHOLE_BYTES
+        is_short(text)
         and "  " not in text
         and "\n" not in text
         and "\t" not in text
         and "\r" not in text
         and text[:1] != " "
         and text[-1:] != " "
-        and (text.isascii() or len(text.encode()) <= WHOLE_BYTES)
     )
 
 

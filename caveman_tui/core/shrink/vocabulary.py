@@ -56,7 +56,10 @@ WORDS_OF: dict[int, frozenset[str]] = {
     Signal.PROHIBITION: _words(
         """
         not never don't don’t doesn't doesn’t isn't isn’t won't won’t can't can’t shouldn't shouldn’t aren't avoid nor
-        forbidden prohibited unsupported disallowed incorrect wrong nicht niemals kein keine keinen nunca jamais não
+        forbidden prohibited unsupported disallowed incorrect wrong
+        nicht nie niemals nimmer kein keine keinen keiner keinem keines keinesfalls keineswegs weder verboten untersagt unzulässig ungültig
+        nunca jamás ningún ninguno ninguna tampoco prohibido prohibida inválido inválida jamais aucun aucune interdit interdite
+        não nenhum nenhuma proibido proibida mai nessun nessuno nessuna vietato vietata
         """
     ),
     Signal.EXCLUSIVE: _words(
@@ -66,14 +69,19 @@ WORDS_OF: dict[int, frozenset[str]] = {
     ),
     Signal.ONLY: _words(
         """
-        only unless except solely without solo sólo solamente nur seulement apenas somente uniquement
+        only unless except solely without solo sólo solamente únicamente exclusivamente excepto salvo nur ausschließlich lediglich außer
+        seulement uniquement exclusivement sauf apenas somente exceto soltanto solamente esclusivamente tranne
         """
     ),
     Signal.PREREQUISITE: _words(
         """
         credential credentials permission permissions authenticate authentication authenticated account login plan token tokens
         before after once until previous previously beforehand ensure verify confirm obtain obtained prerequisite
-        prerequisites mandatory compulsory necessary needs shall antes después primero zuerst vorher avant debe deben deve devem muss doit
+        prerequisites mandatory compulsory necessary needs shall
+        antes después primero debe deben obligatorio obligatoria requerido requerida requiere necesario necesaria
+        zuerst vorher zuvor muss musst müssen müsst pflicht erforderlich notwendig zwingend benötigt verpflichtend
+        avant doit doivent obligatoire requis requise nécessaire deve devem obrigatório obrigatória necessário necessária
+        devono obbligatorio obbligatoria necessario necessaria
         """
     ),
     Signal.DEFAULT: _words(

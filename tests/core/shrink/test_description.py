@@ -86,6 +86,18 @@ class TestCareful:
 
 class TestReturns:
     @pytest.mark.parametrize(
+        "said",
+        [
+            "A message that the bar is not supported.",
+            "Eine Meldung, dass die Bar nicht unterstützt wird.",
+            "不支持预订酒吧的提示。",
+        ],
+    )
+    def test_that_the_tool_does_not_do_it_stays(self, said: str) -> None:
+        text = f"{LONG}\n\nReturns:\n  {said}"
+        assert shrunk(text) == text
+
+    @pytest.mark.parametrize(
         "head",
         [
             "Returns:",
@@ -273,6 +285,26 @@ class TestExamples:
 
 
 class TestRepetition:
+    AGAIN = "Even for one guest, wrap the name into a list of its own."
+
+    def test_what_stands_above_word_for_word_goes(self) -> None:
+        assert (
+            shrunk(f"{LONG}\n\n{self.AGAIN}\n\nAsk about allergies.\n\n{self.AGAIN}") == f"{LONG}\n\n{self.AGAIN}\n\nAsk about allergies."
+        )
+
+    @pytest.mark.parametrize("level", [Level.CAREFUL, Level.STANDARD])
+    @pytest.mark.parametrize(
+        "said",
+        [
+            f"- guests: Who comes to dinner. {AGAIN}\n- waiters: Who serves the dinner. {AGAIN}",
+            f"Guests of the evening:\n- {AGAIN}\n\nWaiters of the evening:\n- {AGAIN}",
+            f"guests\n    {AGAIN}\nwaiters\n    {AGAIN}",
+            f"For the guests of the evening:\n{AGAIN}\n\nFor the waiters of the evening:\n{AGAIN}",
+        ],
+    )
+    def test_what_is_said_of_another_line_stays(self, said: str, level: Level) -> None:
+        assert shrunk(f"{LONG}\n\n{said}", level).count(self.AGAIN) == 2
+
     def test_a_sentence_whose_words_stand_above_in_this_order_goes(self) -> None:
         text = LONG + " Never seat children at the bar after eight, or the licence is lost. Never seat children at the bar after eight!"
         assert shrunk(text) == LONG + " Never seat children at the bar after eight, or the licence is lost."
