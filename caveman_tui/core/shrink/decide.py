@@ -45,6 +45,9 @@ def plan_all(described: Iterable[tuple[str, ToolContext]], level: Level) -> list
         for made, _ in plans:
             _keep_rules_only(made)
     for made, _ in plans:
+        if made.repeated:
+            _keep_unsaid(made, level)
+    for made, _ in plans:
         if not all(piece.kept and not piece.bare for piece in made.pieces):
             _settle(made)
     return [made for made, _ in plans]
@@ -77,6 +80,15 @@ def _keep_rules_only(made: Plan) -> None:
     for piece in made.pieces:
         if piece.kept and not piece.lead and not piece.bare and not piece.sentence.states(_TERSE):
             piece.drop(piece.kind, "states no rule")
+
+
+def _keep_unsaid(made: Plan, level: Level) -> None:
+    """Keep a repetition where what it repeats has gone after it."""
+    said = {id(piece.sentence) for piece in made.pieces if piece.kept}
+    for index, earlier in made.repeated:
+        piece = made.pieces[index]
+        if id(earlier) not in said and (level is not Level.TERSE or piece.sentence.states(_TERSE)):
+            piece.keep("repetition", "what it repeats is dropped")
 
 
 def _keep_lists_whole(made: Plan) -> None:

@@ -81,17 +81,14 @@ def joined(made: Plan) -> str:
     """Return the kept pieces as text."""
     text, blocks = made.text, made.blocks
     out: list[str] = []
-    last_block = last_piece = -1
+    last_block = last_piece = last_end = -1
     for at, piece in enumerate(made.pieces):
         if not piece.kept:
             continue
         said, index = text[piece.start : piece.end].rstrip(), piece.block
         if index == last_block:
-            if at != last_piece + 1:
-                out.append(f" {CUT_SIGN} ")
-            elif text[piece.start - 1].isspace():  # between sentences of Chinese there is nothing
-                out.append(" ")
-            out.append(said)
+            # Between neighbours stands what stood there: nothing, between sentences of Chinese.
+            out += (text[last_end : piece.start] if at == last_piece + 1 else f" {CUT_SIGN} ", said)
         else:
             block = blocks[index]
             if out:
@@ -102,7 +99,7 @@ def joined(made: Plan) -> str:
             if block.indent and said[0] != " ":
                 out.append(" " * block.indent)
             out.append(said)
-        last_block, last_piece = index, at
+        last_block, last_piece, last_end = index, at, piece.start + len(said)
     if last_block in made.dangling:
         out.append(f" {CUT_SIGN}")
     return "".join(out)

@@ -5,7 +5,7 @@ import re
 
 from caveman_tui.core.shrink.model import ToolContext
 
-_ASSIGNMENT = re.compile(r"(?<![\w.])([A-Za-z_][\w.\-]*)=(?![=>])")
+_ASSIGNMENT = re.compile(r"(?<![\w.])([A-Za-z_][\w.\-]{0,80}+)=(?![=>])")
 _MEMBER = re.compile(r"[\"'{,](?:(?<=[\"'])([A-Za-z_][\w.\-]*)[\"']\s*:\s|(?<=[{,])\s*([A-Za-z_]\w*):\s)")
 _CONSTANTS = frozenset({"True", "False", "None", "true", "false", "null"})
 _ASSIGNED = re.compile(r"^[A-Za-z_]\w*=")

@@ -26,7 +26,7 @@ _JUDGED_APART = frozenset({Section.DIALOGUE, Section.RETURNS, Section.EXAMPLES})
 _SHOWING = (Section.RETURNS, Section.EXAMPLES)
 _ABOUT_THE_TOOL = frozenset({"marketing", "restated-purpose", "background"})
 """Filler that may still be the sentence which says what the tool is for."""
-_USES = re.compile(r"(?:[-*•]\s+)?(?:use|pass|call|give)\b", re.IGNORECASE)
+_USES = re.compile(r"(?:…\s*)?(?:[-*•]\s+)?(?:use|pass|call|give)\b", re.IGNORECASE)
 _USELESS = re.compile(
     r"\b(?:not (?:yet |currently )?(?:supported|implemented|available|possible)|unsupported|deprecated"
     r"|nicht (?:unterstützt|verfügbar|möglich)|no (?:está )?(?:soportad|disponible|implementad)"
@@ -64,7 +64,7 @@ class Judge:
             else:
                 self._sentence(index, piece, block, sentence)
             if piece.kept:
-                if index < last:
+                if index < last and not piece.bare and index not in self._waiting[-1:]:
                     self._earlier.add(sentence)
             elif piece.kind in _ANNOUNCED and announces(piece.text):
                 self._announced[piece.block] = _ANNOUNCED[piece.kind]
@@ -95,8 +95,9 @@ class Judge:
             if block.kind == LineKind.HEADING and text[-1] not in SENTENCE_ENDS:
                 piece.bare = not sentence.signals() & _RULES_IN_HEADINGS
                 return
-        if stands_for_itself(block, self._made.blocks) and self._earlier.repeats(sentence):
+        if stands_for_itself(block, self._made.blocks) and (earlier := self._earlier.repeated(sentence)):
             piece.drop("repetition", "says again what stands above")
+            self._made.repeated.append((index, earlier))
         elif block.section in _JUDGED_APART:
             self._by_section(index, piece, block, sentence)
         elif (block.runs_on and piece.end == block.end) or not self._dropped(piece, block, sentence):

@@ -14,7 +14,7 @@ MAX_INDENT = 200
 """Columns of indentation that are looked at; anything deeper counts as this deep."""
 
 _SPACES = re.compile(r"(`[^`]*`|\"[^\"]*\")|[ \t\r]{2,}|[\t\r]")
-_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})([^`]*)$")
+_FENCE = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)[^`]*+$")
 _COLUMNS = re.compile(r"\S[ \t]{2,}\S.*\S[ \t]{2,}\S")
 _ENDED = ".!?:;。！？：；…)]}>|"
 _GOING_ON = (

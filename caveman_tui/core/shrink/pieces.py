@@ -61,6 +61,8 @@ class Plan(msgspec.Struct, eq=False):
     text: str
     blocks: list[Block]
     pieces: list[Piece]
+    repeated: list[tuple[int, Reading]] = []
+    """The pieces that went as repetitions, by their index, and what each repeats."""
     dangling: set[int] = set()
     """Blocks that end with a colon and stay although nothing below them does."""
 

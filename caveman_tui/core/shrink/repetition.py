@@ -19,7 +19,8 @@ _STRETCH = re.compile(r"[\n.!?。！？；]+")
 """Between these signs there is no end of a sentence."""
 _BEFORE = "-*•+… "
 _AFTER = " .!。！;；,"
-_AROUND = _BEFORE + _AFTER
+_AROUND = _BEFORE + _AFTER + "\"')]*_”’」』）"
+"""With what may close the sentence before."""
 _MEANING = Signal.PROHIBITION | Signal.ONLY | Signal.EXCLUSIVE | Signal.DEFAULT
 
 
@@ -32,7 +33,7 @@ def says_anything_twice(text: str) -> bool:
     """Whether a text has two sentences, or parts of sentences, of one exact key; without them no sentence of it repeats another."""
     stretches = _STRETCH.split(text)
     has_single_blanks_only = text.isascii() and "  " not in text and text.replace("\n", "").isprintable()
-    keys = [stretch.strip(_AROUND) if has_single_blanks_only else exact_key(stretch) for stretch in stretches]
+    keys = [(stretch if has_single_blanks_only else " ".join(stretch.split())).strip(_AROUND) for stretch in stretches]
     keys = list(filter(None, keys))
     return len(set(keys)) < len(keys)
 
@@ -45,22 +46,22 @@ class Earlier:
     def __init__(self) -> None:
         self._read: list[Reading] = []
         self._words = set(GLUE)
-        self._exact: set[str] = set()
+        self._exact: dict[str, Reading] = {}
         self._exact_of = 0
         """How many of the sentences `_exact` has the keys of."""
         self._contents: dict[str, list[str]] = {}
 
-    def repeats(self, sentence: Reading) -> bool:
-        """Whether one earlier sentence has every content word of this one, in this order, and says no and only where this one does."""
+    def repeated(self, sentence: Reading) -> Reading | None:
+        """Return an earlier sentence that has every content word of this one, in this order, and says no and only where this one does."""
         if not self._words.issuperset(sentence.words) or len(uncut(sentence)) < LEAST_CHARACTERS:
-            return False
-        self._exact.update([exact_key(earlier.text) for earlier in self._read[self._exact_of :]])
+            return None
+        self._exact |= {exact_key(earlier.text): earlier for earlier in self._read[self._exact_of :]}
         self._exact_of = len(self._read)
-        if exact_key(sentence.text) in self._exact:
-            return True
+        if same := self._exact.get(exact_key(sentence.text)):
+            return same
         words = _content(sentence)
         if len(words) < LEAST_WORDS:
-            return False
+            return None
         longest = max(words, key=len)
         for earlier in self._read[-LOOK_BACK:]:
             if (
@@ -68,8 +69,8 @@ class Earlier:
                 and _subsequence(words, self._content_of(earlier))
                 and sentence.signals() & _MEANING == earlier.signals() & _MEANING
             ):
-                return True
-        return False
+                return earlier
+        return None
 
     def _content_of(self, sentence: Reading) -> list[str]:
         content = self._contents.get(sentence.text)

@@ -9,11 +9,13 @@ from caveman_tui.core.shrink.vocabulary import GENERIC
 from caveman_tui.core.shrink.words import stem, stems_in_order, stems_of, words_of
 
 _DEFAULT = re.compile(r"^(?:…\s*)?(?:the )?default(?:s)?(?: value)?(?: is| to|:|=|)\s*[\"'`]?([^\"'`]{1,40}?)[\"'`]?\s*\.?$", re.IGNORECASE)
-_FIELD = re.compile(r"^(?:[-*•+]\s+)?[*`\"'@$-]*\s*([\w.\-]+)[`\"'*]*\s*(?:\([^()]*\))?\s*[:：]\s*(.*)$", re.DOTALL)
+_FIELD = re.compile(r"^(?:[-*•+]\s+)?[*`\"'@$-]*+\s*+([\w.\-]++)[`\"'*]*+\s*+(?:\([^()]*+\))?\s*+[:：]\s*(.*)$", re.DOTALL)
 _SAME = {"identifier": "id", "url": "uri"}
 _TAKES = frozenset({"accept", "tak"})
 _GENERIC = frozenset(map(stem, GENERIC))
 _REMEMBERED_TOOLS = 256
+_LONGEST_DESCRIBED = 20_000
+"""Characters of the parameters' descriptions, beyond which nothing is compared with them: each sentence is compared with all."""
 
 
 class Restated:
@@ -27,11 +29,18 @@ class Restated:
 class Known:
     """What a reader knows without a sentence: the schema's names and defaults, the tool's name, the description's lead."""
 
-    __slots__ = ("_all", "_context", "_described", "_lead_stems", "_lead_text", "_lowered", "_lowered_described", "_tool_stems")
+    __slots__ = (
+        *("_all", "_context", "_described", "_fields", "_has_described"),
+        *("_lead_stems", "_lead_text", "_lowered", "_lowered_described", "_tool_stems"),
+    )
 
     def __init__(self, context: ToolContext, lead: str) -> None:
         self._context = context
+        # That most contexts have none is seen without adding.
+        self._has_described = bool(context.described) and sum(map(len, context.described.values())) <= _LONGEST_DESCRIBED
         self._lead_text = lead
+        self._fields: dict[str, tuple[str, str, list[str]]] = {}
+        """By a parameter's name: all that is known of it in lower case, its description, and the stems of that once they were asked for."""
         self._lowered = ""
         self._lowered_described = ""
         self._all: frozenset[str] | None = None
@@ -50,12 +59,17 @@ class Known:
         if field is None or field.group(1) not in self._context.parameters:
             return False
         name, said = field.groups()
-        described = self._context.described.get(name, "")
-        known = f"{self._names_and_lead()} {described.lower()}" if described else self._names_and_lead()
+        if name not in self._fields:
+            described = self._context.described.get(name, "") if self._has_described else ""
+            known = f"{self._names_and_lead()} {described.lower()}" if described else self._names_and_lead()
+            self._fields[name] = known, described, []
+        known, described, stems = self._fields[name]
         if said.isascii() and not _may_stand_in(known, words_of(said)):
             return False
+        if not stems:
+            stems += stems_in_order(described)
         general = _GENERIC.union(stems_of(name), self._tool(), self._lead())
-        return _stand_in_order([part for part in stems_in_order(said) if part not in general], stems_in_order(described))
+        return _stand_in_order([part for part in stems_in_order(said) if part not in general], stems)
 
     def restated_in(self, sentence: Reading) -> int:
         """Where all content words of a sentence stand: in the lead and in names, or in this order in a parameter's own description."""
@@ -65,7 +79,7 @@ class Known:
                 self._all = _GENERIC.union(self._names(), self._tool(), self._lead())
             if self._all.issuperset(sentence.stems()):
                 return Restated.LEAD
-        if self._context.described and (not in_ascii or _may_stand_in(self._all_described(), words)):
+        if self._has_described and (not in_ascii or _may_stand_in(self._all_described(), words)):
             if self._described is None:
                 self._described = [stems_in_order(described) for described in self._context.described.values()]
             content = [part for part in stems_in_order(sentence.text) if part not in _GENERIC]

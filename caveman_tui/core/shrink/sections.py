@@ -21,7 +21,9 @@ class Section:
 
 _COLONS = (":", "：")
 _AT_ENDS = ":：*_ "
-_DECORATION = "#*_=>" + string.whitespace
+_BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001))))
+"""All white space: in French a no-break one stands before the colon."""
+_DECORATION = "#*_=>" + _BLANKS
 _BEFORE = _DECORATION + "-•·|✅❌⚠️🚨🔴🟢📌💡.)(<" + string.digits
 _AFTER = _DECORATION + ":："
 _SECTIONS = re.compile(
@@ -56,7 +58,7 @@ _SECTIONS = re.compile(
         |[A-Za-z\ ,'’⚠️-]{0,60}\b(?:will\ result\ in|results\ in|leads\ to|ensures\ you|helps\ you|lets\ you)
         |(?:smart|intelligent)\ (?:detection|features?)
         |why\ (?:use\ )?(?:this|it).{0,20}
-        |(?:this\ (?:tool\ )?is\ )?(?:particularly|especially|very|also\ )*(?:useful|helpful|valuable|handy)\ (?:for|in)\b.{0,30}
+        |(?:this\ (?:tool\ )?is\ )?(?:(?:particularly|especially|very|also)\ )*(?:useful|helpful|valuable|handy)\ (?:for|in)\b.{0,30}
         |(?:perfect|ideal|great|best\ suited|excellent)\ (?:for|use\ cases?)\b.{0,30}
         |优势|特点|优点
     )$

@@ -1,9 +1,12 @@
 """What each level leaves of descriptions, by their structure."""
 
+import json
+
 import msgspec
 import pytest
 
 from caveman_tui.core.policy import Level
+from caveman_tui.core.shrink import explain_tool, shrink_catalog
 from caveman_tui.core.shrink.description import WHOLE_BYTES, describe
 from caveman_tui.core.shrink.model import ToolContext
 from caveman_tui.core.shrink.pieces import CUT_SIGN
@@ -85,6 +88,10 @@ class TestCareful:
 
 
 class TestReturns:
+    def test_a_use_of_the_result_stays_beside_what_goes(self) -> None:
+        text = f"{LONG}\n\nReturns: You must be there to see it. It is a list of rooms. Use the `room_id` of it later on."
+        assert shrunk(text).endswith("You must be there to see it. … Use the `room_id` of it later on.")
+
     @pytest.mark.parametrize(
         "said",
         [
@@ -287,6 +294,31 @@ class TestExamples:
 class TestRepetition:
     AGAIN = "Even for one guest, wrap the name into a list of its own."
 
+    @pytest.mark.parametrize("level", [Level.STANDARD, Level.TERSE])
+    @pytest.mark.parametrize(
+        "example",
+        [
+            "```\n# The day must be a whole one and must not be over\nbook(day)\n```",
+            "book(\n  day  # the day must be a whole one and must not be over\n)",
+        ],
+    )
+    def test_what_stands_only_in_something_that_goes_stays(self, example: str, level: Level) -> None:
+        rule = "The day must be a whole one and must not be over."
+        assert rule in shrunk(f"{LONG}\n\nExamples:\n{example}\n\n## Rules\n{rule}\nThe owner is old.", level)
+
+    def test_what_stands_only_in_a_heading_of_nothing_stays(self) -> None:
+        rule = "The day must be a whole one and one of this year."
+        assert rule in shrunk(f"{LONG}\n\n## {rule[:-1]}\n\n## Rules\n{rule}")
+
+    def test_no_more_goes_than_what_is_said_twice(self) -> None:
+        said = "然后把菜单保存在本地的文件夹里面，供以后的客人重复使用多次。"
+        text = f"取得菜单的内容（参见手册。）{said}其他的文字在这里说明别的事情，和上面完全不同。{said}最后。"
+        catalog = shrink_catalog(
+            json.dumps({"name": "a", "description": text, "inputSchema": {"type": "object"}}).encode(), level=Level.CAREFUL
+        )
+        (explained,) = explain_tool(catalog.tools[0], Level.CAREFUL)
+        assert explained.after == json.loads(catalog.after)["description"] != text
+
     def test_what_stands_above_word_for_word_goes(self) -> None:
         assert (
             shrunk(f"{LONG}\n\n{self.AGAIN}\n\nAsk about allergies.\n\n{self.AGAIN}") == f"{LONG}\n\n{self.AGAIN}\n\nAsk about allergies."
@@ -326,6 +358,11 @@ class TestSigns:
     def test_a_cut_inside_a_line_shows(self) -> None:
         text = LONG + " Returns the booking as text. Ask about allergies first."
         assert shrunk(text) == LONG + " … Ask about allergies first."
+
+    @pytest.mark.parametrize("blank", ["\u3000", "\u00a0", " "])
+    def test_between_neighbours_stands_what_stood_there(self, blank: str) -> None:
+        text = f"{LONG} Returns the booking. Ask first.{blank}Guests must leave by midnight."
+        assert shrunk(text) == f"{LONG} … Ask first.{blank}Guests must leave by midnight."
 
     def test_sentences_that_nothing_parted_get_no_blank(self) -> None:
         rules = "默认值为2人。客人必须准时到达。最多可以预订10个座位。如果餐桌已满，则不会创建预订。"

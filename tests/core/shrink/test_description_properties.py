@@ -2,6 +2,7 @@
 
 import re
 
+import msgspec
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -10,7 +11,7 @@ from caveman_tui.core.policy import Level
 from caveman_tui.core.shrink.description import CUT_SIGN, WHOLE_BYTES, describe
 from caveman_tui.core.shrink.layout import tidy
 from caveman_tui.core.shrink.vocabulary import WORDS_OF, Signal
-from tests.core.shrink.descriptions import CONTEXT, LONG, shorten
+from tests.core.shrink.descriptions import CONTEXT, LEAD, LONG, shorten
 
 LINES = [
     LONG,
@@ -141,12 +142,31 @@ def test_what_carries_a_marker_goes_only_as_a_repetition_or_in_an_example_or_fen
         "?!",
         "。",
         "\n",
+        "~",
+        ",",
+        "“",
+        "「",
+        "a-",
+        "-",
     ],
 )
 def test_walls_come_out(level: Level, unit: str) -> None:
     wall = unit * (20_000 // len(unit))
     assert len(shorten(wall, CONTEXT, level)) <= len(wall)
     assert len(shorten(f"Lead. {wall}x", CONTEXT, level)) <= len(wall) + 7
+    for around in (
+        f"Lead. It returns 1 page {wall} more.\nAsk.",
+        f"Lead.\n\nExamples:\n{wall} x=1",
+        f"{LEAD}\n- {wall} § day: x y\n{wall}`",
+    ):
+        assert len(shorten(around, CONTEXT, level)) <= len(around)
+
+
+@pytest.mark.parametrize("level", [Level.STANDARD, Level.TERSE])
+def test_many_lines_and_a_long_parameter_come_out(level: Level) -> None:
+    context = msgspec.structs.replace(CONTEXT, described={"day": "The day " + "and the night " * 1400})
+    text = f"{LEAD}\n" + "- day: the night of the day\n" * 5000 + "The night and the day of the night. " * 1000
+    assert len(shorten(text, context, level)) <= len(text)
 
 
 def test_the_work_grows_with_the_text_and_not_with_its_square(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,6 +37,10 @@ def test_no_label_is_missed_for_its_words(label: str) -> None:
         ("Key benefits:", Section.BENEFITS),
         ("Booking early helps you:", Section.BENEFITS),
         ("Why use this:", Section.BENEFITS),
+        ("This tool is particularly useful for:", Section.BENEFITS),
+        ("Retourne\u00a0:", Section.RETURNS),
+        ("例\u202f:", Section.EXAMPLES),
+        ("\u3000返回", Section.RETURNS),
         ("Rules of the house:", Section.NONE),
     ],
 )
