@@ -84,7 +84,7 @@ RULES = (
             r"you(?:'ll| will) (?:receive|get)(?: back)? (?:an?|the) (?:\w+ )?"
             r"(?:list|object|table|array|dictionary|summary|report|response)\b",
         ),
-        opens_plainly=_phrase("return returns rtype 返回 将返回 会返回", r"^[:@](?:returns?|rtype)\b|返回|将返回|会返回"),
+        opens_plainly=_phrase("return returns rtype 返回 将返回 会返回", r"[:@](?:returns?|rtype)\b|返回|将返回|会返回"),
     ),
     FillerRule(
         kind="return-shape",
@@ -115,7 +115,7 @@ RULES = (
         unless=_RULES_OUT | Signal.CHAIN,
         opens_plainly=_phrase(
             "each every",
-            r"^(?:each|every) (?:element|item|entry|row|record|object|hit) (?:of|in) the (?:answer|results?|response|output) "
+            r"(?:each|every) (?:element|item|entry|row|record|object|hit) (?:of|in) the (?:answer|results?|response|output) "
             r"(?:contains?|includes?|has|have|consists?)\b",
         ),
     ),
@@ -125,7 +125,7 @@ RULES = (
         unless=_STATES_A_VALUE | Signal.LITERAL | Signal.ARGUMENT,
         opens_plainly=_phrase(
             "each every",
-            r"^(?:each|every) (?:result|match|hit|response|answer|(?:[\w ]{2,20} )?returned|returned [\w ]{2,20}?)"
+            r"(?:each|every) (?:result|match|hit|response|answer|(?:[\w ]{2,20} )?returned|returned [\w ]{2,20}?)"
             r" (?:contains?|includes?|has|have|consists?)\b",
         ),
     ),
@@ -146,7 +146,7 @@ RULES = (
         kind="marketing",
         why="praises the tool",
         unless=_OF_ITS_OWN | Signal.CAPABILITY,
-        opens_plainly=_phrase("say happy enjoy", r"^(?:say goodbye to|happy \w+ing|enjoy)\b"),
+        opens_plainly=_phrase("say happy enjoy", r"(?:say goodbye to|happy \w+ing|enjoy)\b"),
         phrases=(
             _phrase(
                 "award lightning class leading generation unparalleled unmatched hassle game supercharge supercharges turbocharge "
@@ -233,7 +233,7 @@ RULES = (
         kind="background",
         why="explains what something is, not how to call",
         unless=_ANYTHING_ELSE,
-        opens_plainly=_phrase("they", r"^they are (?:primarily|mainly|typically|usually|often) used\b"),
+        opens_plainly=_phrase("they", r"they are (?:primarily|mainly|typically|usually|often) used\b"),
         phrases=(
             _phrase(
                 "collection collections template templates container containers instance instances block blocks namespace concept notion",

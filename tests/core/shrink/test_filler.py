@@ -40,6 +40,7 @@ def test_the_first_rule_that_fits_is_found(rule: FillerRule, pattern: str) -> No
         for sentence in (text + rest, sign + text + rest, f"The house: {text}{rest}", f"The house'{text}'s{rest}"):
             assert filler_of(sentence, words_of(sentence.lower())) is found_everywhere(sentence), sentence
             assert read(sentence).filler() is found_everywhere(sentence), sentence
+        assert read(f"… {text}{rest}").filler() is read(f"{text}{rest}").filler()
         assert RULES.index(found_everywhere(text) or RULES[-1]) <= RULES.index(rule)
 
     check()
