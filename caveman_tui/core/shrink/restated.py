@@ -36,7 +36,6 @@ class Known:
 
     def __init__(self, context: ToolContext, lead: str) -> None:
         self._context = context
-        # That most contexts have none is seen without adding.
         self._has_described = bool(context.described) and sum(map(len, context.described.values())) <= _LONGEST_DESCRIBED
         self._lead_text = lead
         self._fields: dict[str, tuple[str, str, list[str]]] = {}
