@@ -6,12 +6,15 @@ from caveman_tui.catalogs import LintReport, StoreUnavailable, lint, shrink
 from caveman_tui.cli._explain import explained
 from caveman_tui.cli._input import json_line, note, read_input, write_bytes, write_json
 from caveman_tui.cli._store import store_option
+from caveman_tui.core.catalog import find_tools
 from caveman_tui.core.json_spans import JsonRefused
 from caveman_tui.core.json_tree import parse_json
 from caveman_tui.core.policy import Level
 from caveman_tui.core.shrink.catalog import NOTES
+from caveman_tui.traffic.safe_text import one_line
 
 _KINDS_SHOWN = 3
+_NAMES_SHOWN = 20
 
 _level_option = click.option(
     "--level",
@@ -71,12 +74,17 @@ def lint_command(source: str, level: str, exclude: tuple[str, ...], explain: boo
     Tools that would lose most come first. Nothing is changed or stored. Counts are inferred (o200k), of the catalog as a provider sees
     it, without indentation; the totals are those of 'shrink'. FILE may be '-'.
     """
+    if only and not explain:
+        raise click.UsageError("--tool picks what --explain tells; give --explain too.")
+    if as_json and explain:
+        raise click.UsageError("--explain is text only; leave out --json or --explain.")
     data = read_input(source)
     try:
         parse_json(data)
     except JsonRefused as refused:
         raise click.ClickException(f"{source} cannot be read as a catalog: {NOTES[refused.code]}.") from None
     if explain:
+        _refuse_unknown(only, [tool.name for tool in find_tools(data)], source)
         write_bytes("".join(f"{line}\n" for line in explained(data, Level(level), exclude, only)).encode())
         return
     report = lint(data, level=Level(level), exclude=exclude)
@@ -86,6 +94,13 @@ def lint_command(source: str, level: str, exclude: tuple[str, ...], explain: boo
     _print_table(report)
     if report.note:
         note(f"Nothing would be gained: {report.note}.")
+
+
+def _refuse_unknown(names: tuple[str, ...], known: list[str], source: str) -> None:
+    for name in names:
+        if name not in known:
+            has = ", ".join(sorted(set(known))[:_NAMES_SHOWN]) or "none at all"
+            raise click.ClickException(f"--tool {one_line(name)}: no tool in {source} is called so; it holds {one_line(has)}.")
 
 
 def _shrunk(data: bytes, level: Level, exclude: tuple[str, ...], store: str | None) -> tuple[bytes, str]:
@@ -106,7 +121,6 @@ def _shrunk(data: bytes, level: Level, exclude: tuple[str, ...], store: str | No
 def _print_table(report: LintReport) -> None:
     from caveman_tui.cli._tables import Column, print_table
     from caveman_tui.traffic import format
-    from caveman_tui.traffic.safe_text import one_line
 
     def numbers(before: int, after: int, ratio: float) -> tuple[str, ...]:
         return format.exact(before), format.exact(after), format.exact(before - after), format.percent(ratio)

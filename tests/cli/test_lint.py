@@ -116,6 +116,22 @@ def test_explain_gives_every_unit_its_decision(tmp_path: Path) -> None:
     assert run(str(path), "--explain", "--tool", "time").stdout == ""
 
 
+def test_a_tool_that_is_not_there_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "tools.json"
+    path.write_text(CATALOG)
+    result = run(str(path), "--explain", "--tool", "nope\x1b")
+    assert result.exit_code == 1 and not result.stdout
+    assert "--tool nope" in result.stderr and "little, none" in result.stderr and "\x1b" not in result.stderr
+
+
+@pytest.mark.parametrize("options", [("--tool", "little"), ("--json", "--explain")])
+def test_options_that_would_say_nothing_together_are_refused(tmp_path: Path, options: tuple[str, ...]) -> None:
+    path = tmp_path / "tools.json"
+    path.write_text(CATALOG)
+    result = run(str(path), *options)
+    assert result.exit_code == 2 and not result.stdout and "--explain" in result.stderr
+
+
 def test_shrink_explains_beside_its_output(tmp_path: Path) -> None:
     path = tmp_path / "tools.json"
     path.write_text(json.dumps([{"name": "note", "description": PROSE, "inputSchema": {"type": "object"}}]))
