@@ -43,8 +43,6 @@ _REMARK = re.compile(
     r"|A(?:ttention|TTENTION)|R(?:emark|EMARK)|NB|注意|说明|备注|참고|주의|Nota|NOTA|Hinweis|HINWEIS|Achtung|ACHTUNG)\b"
 )
 """Labels of a remark: such a line stands for itself and is no item of an argument list. In capitals, since arguments may be named so."""
-_MAY_BE_REMARK = frozenset("*_NIWCTHAR注说备참주")
-"""What `_REMARK` begins with."""
 _SPEAKER = re.compile(
     r"[-*• ]*[*_]{0,2}(?:user|human|person|customer|assistant|claude|model|ai|agent|bot|system)[*_]{0,2}\s*[:：]", re.IGNORECASE
 )
@@ -165,7 +163,7 @@ def _nest(text: str, blocks: list[Block]) -> None:
             _set_section(text, block, blocks[head] if head >= 0 else None)
         if kind in (LineKind.TEXT, LineKind.HEADING):
             continue
-        if kind in _LISTED or (kind == LineKind.FIELD and not block.is_head and not _is_remark(text, block.start + indent)):
+        if kind in _LISTED or (kind == LineKind.FIELD and not block.is_head and not _REMARK.match(text, block.start + indent)):
             key = (head, indent, kind)
             before = last_of.get(key, -1)
             if before >= 0 and _same_list(blocks, before, index):
@@ -174,10 +172,6 @@ def _nest(text: str, blocks: list[Block]) -> None:
                 groups += 1
                 block.group = groups
             last_of[key] = index
-
-
-def _is_remark(text: str, at: int) -> bool:
-    return text[at] in _MAY_BE_REMARK and _REMARK.match(text, at) is not None
 
 
 def _head_of_heading(text: str, blocks: list[Block], index: int, headings: list[tuple[int, int]]) -> int:
